@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pipeline.errors import ConfigurationError
 from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import MEASURES, Measures, QueryResult, mean_measures, measure_results
 from pipeline.evaluate.significance import TIE, Interval, pooled_interval
+from pipeline.json_values import JsonRecord
 from pipeline.resources import resource_folder
 from pipeline.settings import Settings
 
@@ -51,17 +52,13 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True)
-class Ablation:
+class Ablation(JsonRecord):
     """The outcome: the datasets, the measures with all parts, and the contribution of each part."""
 
     querysets: tuple[str, ...]
     queries: int
     whole: Measures
     parts: tuple[Worth, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the ablation as plain JSON values."""
-        return asdict(self)
 
 
 def read_variants(path: Path | None = None) -> tuple[Variant, ...]:

@@ -1,8 +1,7 @@
 """Calibration of the cosine threshold: the graph that each threshold would give a corpus, and a suggested one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -11,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from pipeline.db.corpus import CorpusHandle
 from pipeline.errors import CorpusError
 from pipeline.ingest.links.similar import SimilarPair, similar_pairs
+from pipeline.json_values import JsonRecord
 from pipeline.records import Vector
 from pipeline.settings import LinkSettings
 
@@ -55,7 +55,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(JsonRecord):
     """The levels of a corpus from the highest threshold to the lowest, its present threshold and a suggested one.
 
     ``chance`` is the cosine that one in a thousand pairs of unrelated chunks reaches, if most pairs are unrelated.
@@ -72,10 +72,6 @@ class Calibration:
     def at(self, threshold: float) -> Level:
         """Return the level nearest to a threshold."""
         return min(self.levels, key=lambda level: abs(level.threshold - threshold))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the calibration as plain JSON values."""
-        return asdict(self)
 
 
 def calibrate(corpus: CorpusHandle, settings: LinkSettings) -> Calibration:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extract import extractor_fingerprint
+from pipeline.json_values import JsonRecord
 from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
@@ -38,7 +39,7 @@ _TOP = 10  # names shown; chosen by hand
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(JsonRecord):
     """Statistics of a corpus. ``writer`` holds the lease, if anyone does.
 
     ``top`` are the most mentioned entities with their numbers of mentioning chunks.
@@ -49,10 +50,6 @@ class Stats:
     writer: str | None
     writer_since: str | None
     top: tuple[tuple[str, int], ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the statistics as plain JSON values."""
-        return asdict(self)
 
 
 def stats(client: Client, name: str) -> Stats:

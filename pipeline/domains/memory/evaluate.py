@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from pipeline.evaluate.datasets import Dataset, Query, check_documents, judgemen
 from pipeline.evaluate.harness import ask, means, read_judged
 from pipeline.files import Guard, lines
 from pipeline.flows.evaluate import temporary
+from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
 
 LEGS = ("bm25", "vector", "hybrid", "hoprank")
@@ -28,16 +29,12 @@ _QUERIES = Guard(QuerySetError, 'Write a filter as an object: {"conversation": 1
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryReport:
+class MemoryReport(JsonRecord):
     """The shares of the relevant turns and sessions among the first, by ranking, as fractions of 1."""
 
     metrics: Mapping[str, Mapping[str, float]]
     queries: int
     turns: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return asdict(self)
 
 
 def evaluate(

@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import Any
 
 from pipeline.domains.routing.api import Projects
 from pipeline.domains.routing.querysets import RoutingQuery, RoutingQuerySet
@@ -15,6 +14,7 @@ from pipeline.errors import QuerySetError, did_you_mean
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.harness import ask, latencies, means
 from pipeline.evaluate.measures import measure_query
+from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
 from pipeline.retrieve.question import LONGEST
 
@@ -61,7 +61,7 @@ class FailedQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class RoutingReport:
+class RoutingReport(JsonRecord):
     """The measures of each mode as fractions of 1, but for ``searched``, a mean number of projects.
 
     ``modes`` are ``all`` (every project is searched), ``oracle`` (only the expected ones: the ceiling) and ``graph``.
@@ -86,10 +86,6 @@ class RoutingReport:
             targets.append((f"{_CEILING:.0%} of the ceiling's {label}", share >= _CEILING, f"{share:.1%}"))
         few = graph["searched"] < _FEW
         return [*targets, (f"fewer than {_FEW} projects searched", few, f"{graph['searched']:.2f} on average")]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return asdict(self)
 
 
 def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> RoutingReport:

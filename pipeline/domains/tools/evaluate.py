@@ -1,10 +1,10 @@
 """Measure the finding of tools: how many of the tools that tasks need are among the first, by each ranking."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pipeline.api import HopRank
 from pipeline.domains.tools.catalogue import Built, words_of_name
@@ -15,6 +15,7 @@ from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_doc
 from pipeline.evaluate.harness import ask, latencies, means, read_judged
 from pipeline.evaluate.measures import measure_query
 from pipeline.flows.evaluate import temporary
+from pipeline.json_values import JsonRecord
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
@@ -32,7 +33,7 @@ _K = 60
 
 
 @dataclass(frozen=True, slots=True)
-class ToolReport:
+class ToolReport(JsonRecord):
     """The measures of each ranking as fractions of 1, averaged over the queries.
 
     ``vector`` ranks by the cosine of task and tool, ``bm25`` by the words of name and description, ``hybrid`` fuses
@@ -44,10 +45,6 @@ class ToolReport:
     queries: int
     tools: int
     latency_ms: dict[str, float]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return asdict(self)
 
 
 def evaluate(build: Build, hoprank: HopRank, folder: Path, *, progress: Progress | None = None) -> ToolReport:

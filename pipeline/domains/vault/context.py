@@ -6,9 +6,9 @@ the message. Of notes that are equally relevant the newest comes first.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.settings import VaultSettings
 from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault
 from pipeline.errors import ConfigurationError, DownloadFailed
+from pipeline.json_values import JsonRecord
 from pipeline.retrieve.question import check_question
 
 _LINKED = 0.3
@@ -52,7 +53,7 @@ class LoadedNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class Knowledge(JsonRecord):
     """The notes that a message needs, best first; ``contents`` are those of the first, by key.
 
     ``text`` is the section of a prompt with all of them, empty if none is needed; ``reason`` then says why. ``best`` is
@@ -67,10 +68,6 @@ class Knowledge:
     threshold: float = 0.0
     measure: str = ""
     reason: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return this as plain JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ prediction: Liben-Nowell and Kleinberg, The link-prediction problem for social n
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.db.corpus import open_corpus
@@ -25,6 +24,7 @@ from pipeline.evaluate.harness import ask, means
 from pipeline.evaluate.measures import measure_query
 from pipeline.flows.evaluate import temporary
 from pipeline.flows.ingest import ingest_documents
+from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
 
 MEASURES = ("recall@5", "recall@10", "recall@20", "mrr")
@@ -35,7 +35,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class VaultReport:
+class VaultReport(JsonRecord):
     """The measures of each ranking, as fractions of 1, averaged over the notes that a hidden link belongs to."""
 
     metrics: Mapping[str, Mapping[str, float]]
@@ -45,10 +45,6 @@ class VaultReport:
     queries: int
     hide: float
     seed: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return asdict(self)
 
 
 def evaluate(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pipeline.domains.vault.stored import NoteGraph, OpenVault, read_graph
 from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
 from pipeline.flows import maintain
 from pipeline.ids import digest
+from pipeline.json_values import JsonRecord
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.records import Json
 from pipeline.text.labels import labels, terms_of
@@ -211,17 +212,13 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexNode:
+class IndexNode(JsonRecord):
     """The index of a skill, of a folder, or of the vault as a whole; its topics are the largest first."""
 
     title: str
     skill: str
     folder: str
     topics: tuple[Topic, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return this as plain JSON values."""
-        return asdict(self)
 
     def to_markdown(self) -> str:
         """Return the index as the text of a note: topics, the notes of each with their descriptions, and links."""

@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
@@ -13,6 +12,7 @@ from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import Chunker, batched, cut
 from pipeline.ingest.embed import embedded_text
 from pipeline.ingest.update.stored import Spool, StoredDocument
+from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
 
@@ -111,7 +111,7 @@ def document_hash(document: Document) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(JsonRecord):
     """The documents, by key and in order, that a sync adds, replaces, renames (from, to) and removes.
 
     ``moved`` counts unchanged documents with another path. ``chunks_to_embed`` counts chunks whose vectors the graph
@@ -138,10 +138,6 @@ class Plan:
     def __bool__(self) -> bool:
         """Return whether any document changes."""
         return bool(self.added or self.changed or self.renamed or self.removed)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the plan as plain JSON values."""
-        return asdict(self)
 
 
 def make_plan(
@@ -201,7 +197,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class IngestSummary:
+class IngestSummary(JsonRecord):
     """The documents that were read, and the numbers of nodes and edges in the corpus now.
 
     ``changed`` counts new and changed documents. ``empty`` names documents without text, which are stored but never
@@ -221,21 +217,13 @@ class IngestSummary:
     seconds: Mapping[str, float]
     linked_otherwise: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class SyncSummary:
+class SyncSummary(JsonRecord):
     """The plan of a sync, and the summary of its writes; ``done`` is None after a dry run."""
 
     plan: Plan
     done: IngestSummary | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values."""
-        return asdict(self)
 
 
 def summarise(

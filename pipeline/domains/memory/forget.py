@@ -40,7 +40,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What is forgotten: keys of memories, ids of entities, facts, and facts that lose a part of their evidence."""
+    """Forgotten things: keys of memories, ids of entities, facts, and facts that lose a part of their evidence."""
 
     memories: tuple[str, ...]
     entities: tuple[str, ...]

@@ -58,7 +58,7 @@ class Candidates:
     neighbourhood: Neighbourhood
 
 
-NO_CANDIDATES = Candidates(
+NO_CANDIDATES: Candidates = Candidates(
     0, 0, 0, Ranked(Leg.VECTOR, {}), Ranked(Leg.FULLTEXT, {}), Ranked(Leg.HYBRID, {}), (), Neighbourhood(0, {}, ())
 )
 

@@ -40,7 +40,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """Forgotten things: keys of memories, ids of entities, facts, and facts that lose a part of their evidence."""
+    """The outcome of forgetting: keys of memories, ids of entities, facts, and facts that lose some evidence."""
 
     memories: tuple[str, ...]
     entities: tuple[str, ...]

@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
-import Stemmer
 from numpy.typing import NDArray
 
 from pipeline.domains.tools.catalogue import words_of_name
@@ -15,6 +13,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.records import Vector
 from pipeline.retrieve.rankers.bm25 import Inverted
+from pipeline.retrieve.scoring.coverage import stem
 from pipeline.text.names import FUNCTION_WORDS
 
 Scores = NDArray[np.float64]
@@ -132,7 +131,7 @@ def words_of(text: str) -> list[str]:
 
 def terms_of(text: str) -> list[str]:
     """Return the stems of the words of a text, with repeats."""
-    return [_stem(word.lower()) for word in words_of(text)]
+    return [stem(word.lower()) for word in words_of(text)]
 
 
 def _tool(node: KnowledgeNode) -> IndexedTool:
@@ -169,9 +168,3 @@ def _stacked(ids: Sequence[str], vectors: Mapping[str, Vector]) -> Vector:
     dimension = len(next(iter(vectors.values()), ()))
     missing = np.zeros(dimension, dtype=np.float32)
     return np.array([vectors.get(id_, missing) for id_ in ids], dtype=np.float32).reshape(len(ids), dimension)
-
-
-@lru_cache(maxsize=100_000)  # chosen by hand, to bound memory
-def _stem(word: str) -> str:
-    stem: str = Stemmer.Stemmer("english").stemWord(word)
-    return stem

@@ -92,7 +92,7 @@ def terms_of(question: str) -> list[str]:
     """Return the stems of a question's words, each once; function words only if there are no others."""
     every = _WORD.findall(question.lower())
     telling = [word for word in every if word not in FUNCTION_WORDS and word not in _ENDINGS]
-    return list(dict.fromkeys(map(_stem, telling or every)))
+    return list(dict.fromkeys(map(stem, telling or every)))
 
 
 def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[str, float]) -> Coverage:
@@ -152,7 +152,7 @@ def _occurrences(text: str, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDA
         if place and text[place - 1].isalnum():
             continue
         word = _WORD.match(text, place)
-        column = columns.get(_stem(word.group())) if word else None
+        column = columns.get(stem(word.group())) if word else None
         if column is not None:
             column_at[place] = column
     return np.array(list(column_at), dtype=np.intp), np.array(list(column_at.values()), dtype=np.intp)
@@ -188,6 +188,7 @@ def named_share(terms: Sequence[str], named: Mapping[str, float]) -> float:
 
 
 @lru_cache(maxsize=100_000)  # chosen by hand, to bound memory
-def _stem(word: str) -> str:
-    stem: str = Stemmer.Stemmer("english").stemWord(word)
-    return stem
+def stem(word: str) -> str:
+    """Return the English stem of a word in lower case."""
+    stemmed: str = Stemmer.Stemmer("english").stemWord(word)
+    return stemmed

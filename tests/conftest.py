@@ -136,8 +136,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def jars() -> Path:
+def jars(pytestconfig: pytest.Config) -> Path:
     """The folder of the tests' jars. The user's own is only read, to spare a download."""
+    # By request.getfixturevalue a test gets a server that isn't among its fixtures: a minute of the first stage.
+    assert pytestconfig.option.markexpr != FIRST_STAGE, "A test without the marker `server` asks for a server."
     folder = Path(os.environ["HOPRANK_HOME"]) / "jars"
     own = platformdirs.user_data_path("hoprank", appauthor=False) / "jars"
     for jar in pinned_jars():

@@ -173,7 +173,7 @@ def http(over_http: Connect) -> Iterator[Talk]:
 
 
 @pytest.fixture(params=["stdio", "http"])
-def talk(request: pytest.FixtureRequest) -> Talk:
-    """A client over each transport."""
+def talk(request: pytest.FixtureRequest, server_environment: dict[str, str]) -> Talk:
+    """A client over each transport; by ``server_environment`` its tests are known to need a server."""
     connected: Talk = request.getfixturevalue(request.param)
     return connected

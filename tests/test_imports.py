@@ -62,12 +62,18 @@ CYPHER = re.compile(
 
 
 @cache
-def modules() -> dict[str, ast.Module]:
-    """The syntax trees of the package's modules, by dotted name without ``pipeline.``."""
+def sources() -> dict[str, str]:
+    """The package's modules, by dotted name without ``pipeline.``: each worker reads them, and one parses them."""
     files = (path for path in ROOT.rglob("*.py") if not path.is_relative_to(ROOT / "alias"))
     paths = {path.relative_to(ROOT).with_suffix(""): path for path in files}
     names = {".".join(part for part in where.parts if part != "__init__"): path for where, path in paths.items()}
-    return {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in names.items()}
+    return {name: path.read_text(encoding="utf-8") for name, path in names.items()}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """The syntax trees of the package's modules."""
+    return {name: ast.parse(text, name) for name, text in sources().items()}
 
 
 def layer(module: str) -> int:
@@ -185,7 +191,7 @@ def test_the_command_line_imports_at_the_top_of_its_modules() -> None:
     assert not inside
 
 
-@pytest.mark.parametrize("name", sorted(name for name in modules() if name.split(".")[-1] == "deferred"))
+@pytest.mark.parametrize("name", sorted(name for name in sources() if name.split(".")[-1] == "deferred"))
 def test_what_is_deferred_is_what_the_type_checker_sees(name: str) -> None:
     deferred = importlib.import_module(f"pipeline.{name}")
     (block,) = (node for node in modules()[name].body if isinstance(node, ast.With))
@@ -276,7 +282,7 @@ def calls() -> Iterator[tuple[str, str]]:
                     yield method, query
 
 
-EXPORTING = sorted(name for name, tree in modules().items() if "__all__" in ast.dump(tree))
+EXPORTING = sorted(name for name, text in sources().items() if "__all__" in text)
 
 
 @pytest.mark.parametrize("module", EXPORTING)

@@ -42,6 +42,9 @@ TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 """Classes aren't verified: the jars have been, by their checksums, and a start takes a fifth less."""
 # The servers of single tests live for a minute, in which the second of Java's compilers takes more time than it saves.
 os.environ.setdefault(JAVA_FLAGS, f"{TRUSTED} -XX:TieredStopAtLevel=1")
+# Without bytecode each worker rewrites all assertions, and each command compiles the package, at every run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Most tests embed a few texts: in float32 they need not load the model. Tests of precision name theirs.
 os.environ.setdefault("HOPRANK_EMBED__PRECISION", Precision.FLOAT32)
 
@@ -197,9 +200,9 @@ def cypher(address: Address) -> Iterator[Callable[..., list[neo4j.Record]]]:
 
 
 @pytest.fixture(scope="session")
-def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    """The bundled model, which leaves its ONNX as it does for users."""
-    return SentenceTransformerEmbedder(precision=Precision.FLOAT32, onnx=tmp_path_factory.mktemp("onnx"))
+def embedder() -> Embedder:
+    """The bundled model, which leaves its ONNX where commands do, so that few workers need to load it."""
+    return SentenceTransformerEmbedder(precision=Precision.FLOAT32, onnx=Path(os.environ["HOPRANK_HOME"]) / "onnx")
 
 
 @pytest.fixture(scope="session")

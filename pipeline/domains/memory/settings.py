@@ -16,11 +16,7 @@ class RelationType(BaseModel):
 
 
 class MemorySettings(Section):
-    """The types, limits and weights of a memory.
-
-    The thresholds of de-duplication (``dedupe_cosine``, ``dedupe_strength``) and ``concept_mentions`` were chosen by
-    hand; ``tests/benchmarks/bench_memory_dedupe.py`` counts what the former find among names varied by rule.
-    """
+    """The types, limits and weights of a memory; ``defaults.toml`` says what each is, and how it was chosen."""
 
     scope: str = Field(min_length=1, pattern=r"^[^|]+$")
     timezone: str = Field(min_length=1)

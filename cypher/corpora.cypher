@@ -43,7 +43,7 @@ CALL (corpus, holder) {
 }
 REMOVE corpus.lock
 RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, properties(corpus) AS corpus,
-       (timestamp() - corpus.writer_seen) / 1000.0 AS silent;
+       corpus.writer_seen AS seen, (timestamp() - corpus.writer_seen) / 1000.0 AS silent;
 
 // name: renew_lease
 // mode: write

@@ -63,9 +63,9 @@ REMOVE j.owner, j.seen, j.cancelling;
 
 // name: running_jobs
 // mode: read
-// The owners of the running jobs, and for how many seconds each was silent.
+// The owners of the running jobs, the last sign of life of each, and for how many seconds it was silent.
 MATCH (j:ServiceJob {state: 'running'})
-RETURN j.id AS id, j.owner AS owner, (timestamp() - j.seen) / 1000.0 AS silent;
+RETURN j.id AS id, j.owner AS owner, j.seen AS seen, (timestamp() - j.seen) / 1000.0 AS silent;
 
 // name: requeue_job
 // mode: write

@@ -63,9 +63,10 @@ RETURN properties(g) AS graph;
 
 // name: create_unpublished_graph
 // mode: write
-// params: id, name, now, schema_version
-// Create an unpublished knowledge graph; readers see it once it is published under $name.
-CREATE (g:KnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0, schema_version: $schema_version})
+// params: id, name, now, schema_version, writer
+// Create an unpublished knowledge graph, which the writer loads; readers see it once it is published under $name.
+CREATE (g:KnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0, schema_version: $schema_version,
+                          writer: $writer})
 RETURN properties(g) AS graph;
 
 // name: publish_graph
@@ -80,7 +81,7 @@ CALL (old) {
   REMOVE old.name
 }
 SET g.name = $name
-REMOVE g.awaited_name
+REMOVE g.awaited_name, g.writer
 RETURN old.id AS replaced;
 
 // name: unpublish_graph
@@ -94,8 +95,9 @@ REMOVE g.name;
 // name: abandoned_graphs
 // mode: read
 // params: name, before
-// Unpublished graphs for a name that were created before a time: failed imports and interrupted deletions.
-MATCH (g:KnowledgeGraph {awaited_name: $name}) WHERE g.name IS NULL AND g.created_at < $before RETURN g.id AS id;
+// Unpublished graphs for a name that were created before a time: failed imports and interrupted deletions. With their writers.
+MATCH (g:KnowledgeGraph {awaited_name: $name}) WHERE g.name IS NULL AND g.created_at < $before
+RETURN g.id AS id, g.writer AS writer;
 
 // name: touch_graph
 // mode: write

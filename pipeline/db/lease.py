@@ -12,7 +12,7 @@ from neo4j import Record
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Transaction, batches
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.writers import is_stale, new_writer
+from pipeline.db.writers import is_elsewhere, is_stale, new_writer
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
 
 _RETRY_SECONDS = 0.5
@@ -20,6 +20,8 @@ _RETRY_SECONDS = 0.5
 
 _RENEW_SECONDS = 15.0
 """Interval of renewals; :mod:`pipeline.db.writers` says after how long without them a holder counts as dead."""
+
+_WATCH = 1.5  # renewals that a silent holder is watched for; chosen by hand: one is due meanwhile
 
 _SET_BY_CHECK = 3
 """Properties that the fragment ``leased`` sets if the lease is held: the lock, its removal, and the sign of life."""
@@ -31,7 +33,7 @@ def lease(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[tuple[CorpusHandl
 
     Raises Busy, naming the holder and since when it writes, if a live holder keeps the lease for ``wait`` seconds. The
     lease is taken over from a process of this machine that has ended, and from a process of another machine that hasn't
-    renewed it for two minutes.
+    renewed it for two minutes, nor while this one watches: a step of the server's clock looks like silence.
     """
     with new_writer() as writer:
         leased = _acquire(corpus, writer, time.monotonic() + wait)
@@ -91,13 +93,18 @@ def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle
             raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
         return rows[0]
 
+    seen, watched_from = None, time.monotonic()
     while True:
         row = take([])
-        if not row["held"] and is_stale(row["holder"], row["silent"]):
+        if row["seen"] != seen:
+            seen, watched_from = row["seen"], time.monotonic()
+        stale = not row["held"] and is_stale(row["holder"], row["silent"])
+        watch = watched_from + _WATCH * _RENEW_SECONDS if stale and is_elsewhere(row["holder"]) else 0.0
+        if stale and time.monotonic() >= watch:
             row = take([row["holder"]])
         if row["held"]:
             return CorpusHandle(corpus.client, Corpus.of(row["corpus"]))
-        left = deadline - time.monotonic()
+        left = max(deadline, watch) - time.monotonic()
         if left <= 0:
             break
         time.sleep(min(left, _RETRY_SECONDS))

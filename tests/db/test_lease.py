@@ -87,8 +87,9 @@ def test_the_mark_of_another_machine_is_respected(
 
 
 def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(
-    client: Client, cypher: Cypher, corpus_name: str, create: Create
+    client: Client, cypher: Cypher, corpus_name: str, create: Create, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("pipeline.db.lease._RENEW_SECONDS", 0.2)
     corpus = create(corpus_name)
     leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
     say = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
@@ -99,6 +100,23 @@ def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(
     cypher(say, id=corpus.id, silent=180_000)
     with lease(corpus) as (_, writer):
         assert writer_of(cypher, corpus) == writer
+
+
+def test_a_step_of_the_servers_clock_takes_no_lease_from_another_machine(
+    client: Client, cypher: Cypher, corpus_name: str, create: Create, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.db.lease._RENEW_SECONDS", 1.0)
+    corpus = create(corpus_name)
+    leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
+    sign = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
+    # The last sign before the clock was set an hour ahead, and the next one.
+    cypher(sign, id=corpus.id, silent=3_600_000)
+    renewal = threading.Timer(0.5, lambda: cypher(sign, id=corpus.id, silent=0))
+    renewal.start()
+
+    with pytest.raises(Busy, match=r"Process 1 on elsewhere\.invalid"), lease(corpus):
+        pass
+    renewal.join()
 
 
 def test_a_second_writer_may_wait(client: Client, corpus_name: str, create: Create) -> None:

@@ -18,7 +18,7 @@ from pipeline.db.embedded.aot import train
 from pipeline.db.embedded.configuration import aot_flags
 from pipeline.db.embedded.database import Database, Launch
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
-from pipeline.db.embedded.state import State, read_state, withdraw, write_state
+from pipeline.db.embedded.state import State, last_use, read_state, withdraw, write_state
 from pipeline.errors import HopRankError, ServerStartFailed
 
 _log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ def serve(launch: Launch) -> None:
     lock = FileLock(files.data_lock)
     if not _lock_data(lock, files, launch.patience):
         return
-    since = time.time()
+    since, begun = time.time(), time.monotonic()
     write_state(files.state, State(os.getpid(), 0, since))
     _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
     try:
@@ -81,7 +81,7 @@ def serve(launch: Launch) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop_requested.set())
         write_state(files.state, State(os.getpid(), database.port, since))
-        _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.time() - since)
+        _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.monotonic() - begun)
         _wait(launch, files, database, stop_requested)
         files.state.unlink(missing_ok=True)
         database.close()
@@ -111,11 +111,12 @@ def _lock_data(lock: FileLock, files: Layout, seconds: float) -> bool:
 
 def _wait(launch: Launch, files: Layout, database: Database, stop_requested: threading.Event) -> None:
     idle_seconds = launch.idle_minutes * 60
-    used = time.monotonic()
+    used, mark = time.monotonic(), None
     while not stop_requested.wait(_POLL_SECONDS):
-        if database.connected:
+        before, mark = mark, last_use(files.state)
+        if database.connected or mark != before:
             used = time.monotonic()
-        elif idle_seconds and time.monotonic() - used >= idle_seconds and withdraw(files.state, idle_seconds):
+        elif idle_seconds and time.monotonic() - used >= idle_seconds and withdraw(files.state, mark):
             _log.info("Nobody was connected for %g minutes", launch.idle_minutes)
             return
     _log.info("Asked to stop")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -58,10 +57,18 @@ def touch(path: Path) -> bool:
     return True
 
 
-def withdraw(path: Path, idle_seconds: float) -> bool:
-    """Remove the state before the server stops; return False, and keep it, if the server was in use recently.
+def last_use(path: Path) -> int | None:
+    """Return a mark of the last :func:`touch`, to compare with others: after setting the clock it is no time."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
 
-    The file is moved before its time is read. A caller that touched it before the move is noticed; a later caller finds
+
+def withdraw(path: Path, used: int | None) -> bool:
+    """Remove the state before the server stops; return False, and keep it, if it was used since the mark ``used``.
+
+    The file is moved before its mark is read. A caller that touched it before the move is noticed; a later caller finds
     no file and waits for the start lock. So no caller gets the address of a server that is about to stop.
     """
     aside = path.with_name(f"{path.name}.stopping")
@@ -69,7 +76,7 @@ def withdraw(path: Path, idle_seconds: float) -> bool:
         path.replace(aside)
     except FileNotFoundError:
         return True
-    if time.time() - aside.stat().st_mtime < idle_seconds:
+    if last_use(aside) != used:
         aside.replace(path)
         return False
     aside.unlink()

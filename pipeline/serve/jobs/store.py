@@ -23,6 +23,7 @@ class JobStore:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._signs: dict[str, int] = {}
 
     def prepare(self) -> None:
         """Create the indexes of jobs, if they are missing."""
@@ -101,9 +102,14 @@ class JobStore:
         self._client.write("requeue_job", id=id_, owner=owner, finished_at=now())
 
     def recover(self) -> None:
-        """Queue the jobs again whose owners have died."""
+        """Queue the jobs again whose owners have died; silence counts from the second look on.
+
+        A step of the server's clock looks like silence, but a live owner gives another sign before the next look.
+        """
+        before, self._signs = self._signs, {}
         for row in self._client.read("running_jobs"):
-            if is_stale(row["owner"], row["silent"]):
+            self._signs[row["owner"]] = row["seen"]
+            if is_stale(row["owner"], row["silent"] if before.get(row["owner"]) == row["seen"] else None):
                 self.requeue(row["id"], row["owner"])
 
     def cancel(self, id_: str) -> Job:

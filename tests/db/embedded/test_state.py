@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.db.embedded.launch import heap_mb, memory_mb, page_cache_mb
 from pipeline.db.embedded.options import ServerOptions
-from pipeline.db.embedded.state import MODULE, State, home_argument, read_state, touch, withdraw, write_state
+from pipeline.db.embedded.state import MODULE, State, home_argument, last_use, read_state, touch, withdraw, write_state
 
 
 @pytest.fixture
@@ -62,16 +62,27 @@ def test_a_server_that_was_just_wanted_keeps_its_state(tmp_path: Path) -> None:
     path = tmp_path / "server.json"
     write_state(path, State(1, 2, 3))
     os.utime(path, (0, 0))
+    mark = last_use(path)
     assert touch(path)
-    assert not withdraw(path, idle_seconds=60)
+    assert not withdraw(path, mark)
     assert path.exists()
+
+
+@pytest.mark.parametrize("then", [0, 2**32])
+def test_whoever_wants_the_server_is_noticed_though_the_clock_was_set(tmp_path: Path, then: int) -> None:
+    path = tmp_path / "server.json"
+    write_state(path, State(1, 2, 3))
+    mark = last_use(path)
+    os.utime(path, (then, then))
+    assert not withdraw(path, mark)
+    assert withdraw(path, last_use(path))
 
 
 def test_whoever_wants_a_server_that_has_withdrawn_is_told(tmp_path: Path) -> None:
     path = tmp_path / "server.json"
     write_state(path, State(1, 2, 3))
     os.utime(path, (0, 0))
-    assert withdraw(path, idle_seconds=60)
+    assert withdraw(path, last_use(path))
     assert not touch(path)
     assert list(tmp_path.iterdir()) == []
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import neo4j
 import pytest
 
 from pipeline.db.client import Client
@@ -69,6 +70,26 @@ def test_a_job_of_a_dead_owner_is_queued_again(store: JobStore) -> None:
 
     assert store.get(job.id).state is State.QUEUED
     assert store.beat(job.id, dead, Advance()), "the old owner stops"
+    store.cancel(job.id)
+
+
+def test_an_owner_on_another_machine_is_dead_if_it_is_silent_between_two_looks(
+    store: JobStore, cypher: Callable[..., list[neo4j.Record]]
+) -> None:
+    owner, say = "elsewhere.invalid/1/1.00/abc", "MATCH (j:ServiceJob {id: $id}) SET j.seen = timestamp() - $silent"
+    job = store.create(Kind.SYNC, "docs", REQUEST)
+    assert store.claim(owner)
+    # As after a step of the server's clock: a live owner gives another sign before the next look.
+    for silent in (3_600_000, 180_000, 0):
+        cypher(say, id=job.id, silent=silent)
+        store.recover()
+        assert store.get(job.id).state is State.RUNNING
+
+    cypher(say, id=job.id, silent=180_000)
+    store.recover()
+    store.recover()
+
+    assert store.get(job.id).state is State.QUEUED
     store.cancel(job.id)
 
 

@@ -14,7 +14,10 @@ def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -
     url = f"/v1/graphs/{graph.name}"
 
     around = service.get(f"{url}/neighbours", params={"id": "b", "limit": 1}).json()
-    path = service.get(f"{url}/path", params={"source": "a", "target": "c"}).json()
+    path, *bounded = (
+        service.get(f"{url}/path", params={"source": "a", "target": "c", **depth}).json()
+        for depth in ({}, {"depth": 2}, {"depth": 1})
+    )
 
     assert {"name": graph.name, "nodes": 3, "edges": 2} in service.get("/v1/graphs").json()
     assert service.get(url).json()["nodes"] == 3
@@ -24,6 +27,8 @@ def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -
     assert [(edge["source"], edge["target"], edge["weight"]) for edge in around["edges"]] == [("a", "b", 2.0)]
     assert [node["id"] for node in path["nodes"]] == ["a", "b", "c"]
     assert len(path["edges"]) == 2
+    assert bounded == [path, {"nodes": [], "edges": []}]
+    assert service.get(f"{url}/path?source=a&target=c&depth=21").status_code == 422
 
 
 def test_a_corpus_is_read_as_a_graph(service: TestClient, hoprank: HopRank, library: str) -> None:
@@ -37,6 +42,7 @@ def test_a_corpus_is_read_as_a_graph(service: TestClient, hoprank: HopRank, libr
     assert around["node"]["type"] == "chunk"
     assert {node["type"] for node in around["nodes"]} >= {"document", "entity"}
     assert [node["id"] for node in path["nodes"]] == [entity["id"], hit.metadata["id"]]
+    assert service.get(f"{url}/path?source={entity['id']}&target={entity['id']}&depth=0").status_code == 422
 
 
 def test_unknown_graphs_and_nodes_are_told(service: TestClient, graph: KnowledgeGraph, library: str) -> None:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel
 
 from pipeline.db.catalogue import list_graphs
+from pipeline.edges import MOST_HOPS
 from pipeline.errors import UnknownNode
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
@@ -18,6 +19,7 @@ router = APIRouter(prefix="/v1", tags=["graphs"])
 Name = Annotated[str, Path(description="Name of the graph, or of the corpus.")]
 NodeId = Annotated[str, Query(min_length=1, description="Id of a node.")]
 Id = Annotated[str, Query(alias="id", min_length=1, description="Id of a node.")]
+Depth = Annotated[int | None, Query(ge=1, le=MOST_HOPS, description="The most edges; any number without it.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="The most neighbours.")]
 
 _Result = TypeVar("_Result")
@@ -118,9 +120,11 @@ async def neighbours(
 
 
 @router.get("/graphs/{graph}/path", response_model=PathResponse)
-async def path(graph: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> explore.Path:
+async def path(
+    graph: Name, source: NodeId, target: NodeId, service: Service, grant: Granted, depth: Depth = None
+) -> explore.Path:
     """Return a shortest path between two nodes of a knowledge graph, whatever the direction of its edges."""
-    return await _read(graph, service, grant, lambda opened: explore.path(opened, source, target))
+    return await _read(graph, service, grant, lambda it: explore.path(it, source, target, depth))
 
 
 @router.get("/graphs/{graph}/search", response_model=GraphSearchResponse)
@@ -146,9 +150,11 @@ async def corpus_neighbours(
 
 
 @router.get("/corpora/{corpus}/graph/path", response_model=PathResponse)
-async def corpus_path(corpus: Name, source: NodeId, target: NodeId, service: Service, grant: Granted) -> explore.Path:
+async def corpus_path(
+    corpus: Name, source: NodeId, target: NodeId, service: Service, grant: Granted, depth: Depth = None
+) -> explore.Path:
     """Return a shortest path between two nodes of a corpus."""
-    return await _read(corpus, service, grant, lambda opened: explore.path(opened, source, target), is_corpus=True)
+    return await _read(corpus, service, grant, lambda it: explore.path(it, source, target, depth), is_corpus=True)
 
 
 async def _read(

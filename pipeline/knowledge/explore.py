@@ -110,8 +110,7 @@ def path(
 
     Raises GraphError if an end is missing, or if ``depth`` isn't 1 to MOST_HOPS.
     """
-    if depth is not None:
-        check_depth(depth)
+    check_depth(depth)
     nodes = graph.find_path(source_id, target_id, by=by, edge_types=types, max_depth=depth, direction=direction)
     if len(nodes) < 2:
         return Path(tuple(nodes))
@@ -132,7 +131,7 @@ def list_nodes(graph: GraphReader, types: Sequence[str] | None = None, limit: in
     return heapq.nsmallest(limit, chain.from_iterable(of_types), key=lambda node: node.id)
 
 
-def check_depth(depth: int) -> None:
-    """Raise GraphError unless a depth is 1 to MOST_HOPS."""
-    if not 1 <= depth <= MOST_HOPS:
+def check_depth(depth: int | None) -> None:
+    """Raise GraphError unless a depth is 1 to MOST_HOPS, or None for no bound."""
+    if depth is not None and not 1 <= depth <= MOST_HOPS:
         raise GraphError(f"The depth is {depth}.", f"Give 1 to {MOST_HOPS} edges.")

@@ -70,7 +70,7 @@ def hops(
     types: Sequence[str] | None = None,
     when: When = NOW,
     *,
-    direction: Direction = Direction.OUT,
+    direction: Direction | str = Direction.OUT,
     limit: int = 100,
 ) -> list[Near]:
     """Return the entities within ``depth`` facts of an entity, nearest first; see :func:`explore.near`."""
@@ -104,7 +104,7 @@ def path(
     types: Sequence[str] | None = None,
     when: When = NOW,
     *,
-    direction: Direction = Direction.OUT,
+    direction: Direction | str = Direction.OUT,
 ) -> list[Related]:
     """Return the steps of a shortest path of at most ``depth`` facts; empty if there is none.
 

@@ -50,8 +50,8 @@ def hops(
     """List the entities around an entity, nearest first."""
     with run.opened() as memory:
         start, when = where.find(memory, entity)
-        direction = domain.knowledge.Direction.BOTH if both else domain.knowledge.Direction.OUT
-        found = domain.patterns.hops(memory, start, depth, types, when, direction=direction, limit=limit)
+        way = "both" if both else "out"
+        found = domain.patterns.hops(memory, start, depth, types, when, direction=way, limit=limit)
     deliver(found, run.as_json, views.near_view, f"No fact leads on from {start.name} then.")
 
 
@@ -82,8 +82,7 @@ def path(
     """Print a shortest path of facts between two entities."""
     with run.opened() as memory:
         (start, when), (goal, _) = (where.find(memory, name) for name in (source, target))
-        direction = domain.knowledge.Direction.BOTH if both else domain.knowledge.Direction.OUT
-        found = domain.patterns.path(memory, start, goal, depth, types, when, direction=direction)
+        found = domain.patterns.path(memory, start, goal, depth, types, when, direction="both" if both else "out")
     none = f"No path of {depth} facts leads from {start.name} to {goal.name} then."
     deliver(found, run.as_json, lambda it: views.path_view(start, it), none)
 

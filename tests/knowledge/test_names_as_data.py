@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
@@ -46,8 +47,16 @@ NASTY = [
 ]
 
 
+@pytest.fixture(scope="module")
+def shared_graph(new_graph: NewGraph) -> Iterator[KnowledgeGraph]:
+    """A graph that each test leaves empty."""
+    with new_graph() as made:
+        yield made
+
+
 @pytest.mark.parametrize("text", NASTY)
-def test_any_text_is_stored_and_found_again(graph: KnowledgeGraph, text: str) -> None:
+def test_any_text_is_stored_and_found_again(shared_graph: KnowledgeGraph, text: str) -> None:
+    graph = shared_graph
     node = KnowledgeNode(
         text, text, [text], {text: text, "deep": {text: [text]}}, created_at="2026-01-01", updated_at="2026-01-01"
     )
@@ -71,6 +80,7 @@ def test_any_text_is_stored_and_found_again(graph: KnowledgeGraph, text: str) ->
     graph.remove_edge(text)
     graph.remove_node(text)
     assert [node.id for node in graph.nodes()] == [f"other {text}"]
+    graph.remove_node(f"other {text}")
 
 
 def test_ten_thousand_characters_are_stored_and_found_again(graph: KnowledgeGraph) -> None:
@@ -111,9 +121,9 @@ def test_a_graph_s_name_that_cannot_be_is_refused(client: Client, name: str) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30)
 @given(st.data())
-def test_whatever_json_can_say_comes_back(new_graph: NewGraph, data: st.DataObject) -> None:
+def test_whatever_json_can_say_comes_back(shared_graph: KnowledgeGraph, data: st.DataObject) -> None:
     text = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=20)
     numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     value = st.recursive(
@@ -121,11 +131,11 @@ def test_whatever_json_can_say_comes_back(new_graph: NewGraph, data: st.DataObje
         lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
     )
     properties = data.draw(st.dictionaries(text, value, max_size=6))
-    with new_graph() as graph:
-        graph.add_node(KnowledgeNode("a", "t", properties=properties))
+    shared_graph.add_node(KnowledgeNode("a", "t", properties=properties))
 
-        found = graph.get_node("a")
+    found = shared_graph.get_node("a")
 
+    shared_graph.remove_node("a")
     assert found
     assert json.dumps(found.properties, sort_keys=True) == json.dumps(properties, sort_keys=True)
 

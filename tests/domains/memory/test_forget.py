@@ -32,7 +32,7 @@ def keys(memory: AgentMemory) -> set[str]:
 
 
 @pytest.mark.slow
-def test_a_dry_run_tells_and_changes_nothing(harbour: AgentMemory) -> None:
+def test_what_a_dry_run_tells_is_what_is_forgotten_afterwards(harbour: AgentMemory) -> None:
     before = harbour.graph().size()
 
     planned = forget(harbour, Selection(session="migration"), dry_run=True)
@@ -42,11 +42,6 @@ def test_a_dry_run_tells_and_changes_nothing(harbour: AgentMemory) -> None:
     assert {fact.type for fact in planned.facts} >= {"triggers"}
     assert harbour.graph().size() == before
     assert len(keys(harbour)) == 12
-
-
-@pytest.mark.slow
-def test_what_was_planned_is_what_is_forgotten(harbour: AgentMemory) -> None:
-    planned = forget(harbour, Selection(session="migration"), dry_run=True)
 
     assert forget(harbour, Selection(session="migration")) == planned
 
@@ -100,10 +95,6 @@ def test_a_scope_goes_with_its_entities_and_leaves_others(harbour: AgentMemory) 
 
     assert [entity.name for entity in patterns.by_type(harbour, "file")] == ["other.py"]
     assert len(keys(harbour)) == 12
-
-
-@pytest.mark.slow
-def test_forgetting_nothing_in_particular_is_refused(harbour: AgentMemory) -> None:
     with pytest.raises(InputError, match="Nothing says what to forget"):
         forget(harbour, Selection())
 

@@ -105,8 +105,22 @@ class Workshop:
 
 
 @pytest.fixture
-def workshop(hoprank: HopRank, corpus_name: str) -> Workshop:
+def new_workshop(hoprank: HopRank, corpus_name: str) -> Workshop:
+    """A corpus into which nothing was ever written."""
     return Workshop(hoprank, corpus_name)
+
+
+@pytest.fixture(scope="module")
+def shared_workshop(hoprank: HopRank, shared_corpus_name: str) -> Workshop:
+    return Workshop(hoprank, shared_corpus_name)
+
+
+@pytest.fixture
+def workshop(shared_workshop: Workshop) -> Workshop:
+    """A corpus that holds nothing: one for all tests, since each index made or dropped has all queries replanned."""
+    shared_workshop.write(removed=sorted(shared_workshop.titles()))
+    assert shared_workshop.titles() == {}
+    return shared_workshop
 
 
 @pytest.fixture(scope="module")
@@ -159,15 +173,15 @@ def test_what_is_retired_is_seen_by_all_until_publishing(hoprank: HopRank, works
 
 @pytest.mark.parametrize("given", [(ADA, ENGINE, LONG), (LONG, BABBAGE), (BABBAGE,)], ids=["same", "other", "none"])
 def test_a_run_that_died_is_completed_by_the_next(
-    workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], given: tuple[Document, ...]
+    new_workshop: Workshop, graph_of: GraphOf, fresh: Callable[..., Dump], given: tuple[Document, ...]
 ) -> None:
-    workshop.die_before_publishing(ADA, ENGINE, LONG)
-    assert workshop.corpus.staging == 1
+    new_workshop.die_before_publishing(ADA, ENGINE, LONG)
+    assert new_workshop.corpus.staging == 1
 
-    workshop.write(*given)
+    new_workshop.write(*given)
 
-    assert graph_of(workshop.name) == fresh(*given)
-    assert workshop.corpus.staging is None
+    assert graph_of(new_workshop.name) == fresh(*given)
+    assert new_workshop.corpus.staging is None
 
 
 @pytest.mark.slow
@@ -258,20 +272,20 @@ def test_the_next_ingest_collects_garbage_though_nothing_changed(
 
 @pytest.mark.parametrize("older", [(), (ADA,)], ids=["a new corpus", "a corpus that is there"])
 def test_input_that_turns_out_to_be_wrong_takes_all_back(
-    workshop: Workshop, graph_of: GraphOf, older: tuple[Document, ...]
+    new_workshop: Workshop, graph_of: GraphOf, older: tuple[Document, ...]
 ) -> None:
     if older:
-        workshop.write(*older)
-    before = graph_of(workshop.name)
+        new_workshop.write(*older)
+    before = graph_of(new_workshop.name)
 
     with pytest.raises(InputError, match="next file"):
-        refuse(workshop, ENGINE, replace(ADA, text="Other words."), BABBAGE)
+        refuse(new_workshop, ENGINE, replace(ADA, text="Other words."), BABBAGE)
 
     if older:
-        assert graph_of(workshop.name) == before
-        assert workshop.corpus.staging is None
+        assert graph_of(new_workshop.name) == before
+        assert new_workshop.corpus.staging is None
     else:
-        assert find_corpus(workshop.client, workshop.name) is None, "a corpus that never held anything"
+        assert find_corpus(new_workshop.client, new_workshop.name) is None, "a corpus that never held anything"
 
 
 def refuse(workshop: Workshop, *documents: Document) -> None:

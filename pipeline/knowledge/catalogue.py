@@ -47,7 +47,7 @@ def check_layout(graph: NamedGraph) -> NamedGraph:
 
 
 def add_types(client: Client, graph: NamedGraph, labels: Iterable[str], edge_types: Iterable[str]) -> NamedGraph:
-    """Let a graph have these labels and relationship types; return the graph as it is then.
+    """Let a graph have these labels and relationship types; return the updated graph.
 
     A relationship type gets an index that finds its edges by key. It stays when the graph is dropped, as the type does:
     to drop it would make the server plan all its queries anew. Raises GraphError beyond ``MAX_TYPES`` of either.

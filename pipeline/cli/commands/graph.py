@@ -111,7 +111,7 @@ def import_(
     kind: Kind = None,
     as_json: Json = False,
 ) -> None:
-    """Make a graph hold what a file holds, and nothing else; until it is whole, the old one is there."""
+    """Make a graph hold what a file holds, and nothing else; the old graph stays until the new one is whole."""
     with connected_client(read_settings()) as client, show_progress() as progress:
         size = load.load(client, graph, exchange.read_graph(file, kind), progress)
     if as_json:

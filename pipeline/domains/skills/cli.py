@@ -30,7 +30,7 @@ def build(
     graph: Graph = "skills",
     run: Embedding = Run(),
 ) -> None:
-    """Make a graph hold the skills below a folder, and nothing else; until it is whole, the old one is there."""
+    """Make a graph hold the skills below a folder, and nothing else; the old graph stays until the new one is whole."""
     with run.connect() as hoprank, show_progress() as progress:
         built = api.Skills(hoprank, graph).build(folder, progress=progress)
     deliver(built, run.as_json, lambda it: views.built_view(it, graph))

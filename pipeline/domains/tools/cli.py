@@ -40,7 +40,7 @@ def build(
     graph: Graph = "tools",
     run: Embedding = Run(),
 ) -> None:
-    """Make a graph hold the tools of some files, and nothing else; until it is whole, the old one is there."""
+    """Make a graph hold the tools of some files, and nothing else; the old graph stays until the new one is whole."""
     with run.connect() as hoprank, show_progress() as progress:
         built = api.Tools(hoprank, graph).build(*paths, log=log, progress=progress)
     deliver(built, run.as_json, lambda it: views.built_view(it, graph))

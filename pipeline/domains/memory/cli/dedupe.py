@@ -60,7 +60,7 @@ def undo(
     ] = None,
     run: Annotated[Ask, "name", "settings"] = Ask(),
 ) -> None:
-    """Undo a merge: its entities and their facts are there again."""
+    """Undo a merge: its entities and their facts are restored."""
     with run.opened() as memory:
         undone = domain.apply.undo(memory.graph(), _journal(memory), merge)
     say(f"Undid {undone.merge.id}: {len(undone.restored)} entities are there again.")

@@ -48,7 +48,7 @@ class Where:
     known_at: KnownAt = None
 
     def when(self, memory: domain.memory.AgentMemory) -> domain.records.When:
-        """Return the time; raises InputError if it is none."""
+        """Return the time; raises InputError if it is malformed."""
         return domain.times.when(self.as_of, self.known_at, memory.zone)
 
     def find(self, memory: domain.memory.AgentMemory, name: str) -> tuple[domain.records.Entity, domain.records.When]:

@@ -138,7 +138,7 @@ def link(
     ] = None,
     run: Reading = Ask(),
 ) -> None:
-    """Relate a project to another or to a domain; a relation that is there gets the new weight and evidence."""
+    """Relate a project to another or to a domain; an existing relation gets the new weight and evidence."""
     with run.projects() as opened:
         linked = opened.link(source, type_, target, weight=weight, evidence=evidence)
     deliver(linked, run.as_json, lambda it: f"{it.source} {it.type.upper()} {it.target}, weight {it.weight:.2f}.")

@@ -4,7 +4,8 @@ from pipeline.cli.lazy import lazy_imports
 
 with lazy_imports(__name__):
     from pipeline import knowledge
-    from pipeline.domains.memory import api, memory, patterns, records, revise, times
+    from pipeline.domains.memory import api, forget, memory, patterns, records, remember, revise, times, versions
     from pipeline.domains.memory import evaluate as evaluation
-    from pipeline.domains.memory.dedupe import apply, plan
+    from pipeline.domains.memory.code import store
+    from pipeline.domains.memory.dedupe import apply, candidates, plan
     from pipeline.domains.memory.recall import recall

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -13,27 +13,12 @@ from pipeline.cli.views.tables import measures_table, plain_table
 from pipeline.domains.memory import deferred as domain
 from pipeline.text.prose import listed, one_line
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from pipeline.domains.memory.code.store import Scanned
-    from pipeline.domains.memory.dedupe.apply import Merge
-    from pipeline.domains.memory.dedupe.candidates import Candidate
-    from pipeline.domains.memory.dedupe.plan import Plan
-    from pipeline.domains.memory.evaluate import MemoryReport
-    from pipeline.domains.memory.forget import Forgotten
-    from pipeline.domains.memory.patterns import Around, Conflict, Connected, Near, Related
-    from pipeline.domains.memory.recall.recall import Recall, Topic
-    from pipeline.domains.memory.records import Entity, Fact
-    from pipeline.domains.memory.remember import Remembered
-    from pipeline.domains.memory.versions import Revision
-
 # Characters of a cell and of a passage, and names of a kind that are listed. Chosen by hand; not measured.
 _LONGEST_CELL, _LONGEST_TEXT = 60, 500
 _SHOWN = 20
 
 
-def recall_view(answer: Recall, *, explain: bool) -> list[RenderableType]:
+def recall_view(answer: domain.recall.Recall, *, explain: bool) -> list[RenderableType]:
     """Return the items of an answer, best first, and what it was understood as."""
     parts: list[RenderableType] = []
     for period in answer.periods:
@@ -56,7 +41,7 @@ def recall_view(answer: Recall, *, explain: bool) -> list[RenderableType]:
     return parts
 
 
-def topic_view(topic: Topic) -> list[RenderableType]:
+def topic_view(topic: domain.recall.Topic) -> list[RenderableType]:
     """Return memories on a topic, the entities that they mention, and their facts."""
     parts: list[RenderableType] = []
     for place, hit in enumerate(topic.memories, 1):
@@ -72,7 +57,7 @@ def _listed(place: int, head: str, body: str) -> list[RenderableType]:
     return [Text(f"{place:>2}  {head}", style="bold"), Padding(Text(body), (0, 0, 0, 4))]
 
 
-def related_view(related: Sequence[Related], *, sources: bool = False) -> Table:
+def related_view(related: Sequence[domain.patterns.Related], *, sources: bool = False) -> Table:
     """Return a row a fact: its other end, its strength, and since when it holds; with ``sources`` both ends."""
     rows = []
     for fact, entity in ((one.fact, one.entity) for one in related):
@@ -82,19 +67,19 @@ def related_view(related: Sequence[Related], *, sources: bool = False) -> Table:
     return plain_table(*["from"][not sources :], "relation", "entity", "type", "weight", "since", "evidence", rows=rows)
 
 
-def near_view(near: Sequence[Near]) -> Table:
+def near_view(near: Sequence[domain.patterns.Near]) -> Table:
     """Return a row an entity, with its distance."""
     rows = ((str(one.hops), one.entity.name, one.entity.type, f"{one.score:.3f}") for one in near)
     return plain_table("hops", "entity", "type", "score", rows=rows)
 
 
-def subgraph_view(around: Around) -> list[RenderableType]:
+def subgraph_view(around: domain.patterns.Around) -> list[RenderableType]:
     """Return the entities of a neighbourhood and the facts among them."""
     facts = Text("\n".join(fact_text(fact) for fact in around.facts))
     return [entities_view(around.entities), *([facts] if facts else [])]
 
 
-def path_view(start: Entity, steps: Sequence[Related]) -> Text:
+def path_view(start: domain.records.Entity, steps: Sequence[domain.patterns.Related]) -> Text:
     """Return the steps of a path, one below the other."""
     lines = [start.name]
     for step in steps:
@@ -103,7 +88,7 @@ def path_view(start: Entity, steps: Sequence[Related]) -> Text:
     return Text("\n".join(lines))
 
 
-def entities_view(entities: Sequence[Entity]) -> Table:
+def entities_view(entities: Sequence[domain.records.Entity]) -> Table:
     """Return a row an entity."""
     rows = (
         (one.name, one.type, str(one.mention_count), one.scope, one_line(one.description, _LONGEST_CELL))
@@ -112,14 +97,14 @@ def entities_view(entities: Sequence[Entity]) -> Table:
     return plain_table("entity", "type", "mentions", "scope", "description", rows=rows, named=True)
 
 
-def connected_view(connected: Sequence[Connected]) -> Table:
+def connected_view(connected: Sequence[domain.patterns.Connected]) -> Table:
     """Return a row an entity, with its numbers of facts."""
     counts = ((one.entity, one.outgoing, one.incoming, one.outgoing + one.incoming) for one in connected)
     rows = ((entity.name, entity.type, *map(str, numbers)) for entity, *numbers in counts)
     return plain_table("entity", "type", "out", "in", "facts", rows=rows)
 
 
-def fact_text(fact: Fact) -> str:
+def fact_text(fact: domain.records.Fact) -> str:
     """Return a fact as a line: its ends, and when it holds."""
     since, until = (fact.valid_at or "")[:10], (fact.invalid_at or "")[:10]
     period = f" ({since or 'ever'} to {until or 'now'})" if since or until else ""
@@ -131,7 +116,7 @@ def name_of(id_: str) -> str:
     return id_.split("|", 2)[-1]
 
 
-def history_view(versions: Sequence[Fact]) -> Table:
+def history_view(versions: Sequence[domain.records.Fact]) -> Table:
     """Return a row a version: the fact, when it held, when it was known, and why it ended or was withdrawn."""
     rows = []
     for fact in versions:
@@ -142,13 +127,13 @@ def history_view(versions: Sequence[Fact]) -> Table:
     return plain_table("fact", "held", "known", "because", rows=rows)
 
 
-def conflicts_view(conflicts: Sequence[Conflict]) -> Table:
+def conflicts_view(conflicts: Sequence[domain.patterns.Conflict]) -> Table:
     """Return a row a conflict."""
     rows = ((fact_text(conflict.one), fact_text(conflict.other), conflict.reason) for conflict in conflicts)
     return plain_table("fact", "against", "because", rows=rows)
 
 
-def revision_line(revision: Revision) -> str:
+def revision_line(revision: domain.versions.Revision) -> str:
     """Return lines on what is believed after a change; that nothing changed if nothing did."""
     if not revision:
         return "That is known already."
@@ -160,7 +145,7 @@ def _period(start: str | None, end: str | None) -> str:
     return f"{(start or 'ever')[:10]} to {(end or 'now')[:10]}"
 
 
-def plan_view(plan: Plan) -> list[RenderableType]:
+def plan_view(plan: domain.plan.Plan) -> list[RenderableType]:
     """Return the groups that a plan merges, and the pairs that a person has to judge."""
     parts: list[RenderableType] = []
     if plan.groups:
@@ -175,14 +160,14 @@ def plan_view(plan: Plan) -> list[RenderableType]:
     return parts
 
 
-def because(candidate: Candidate) -> str:
+def because(candidate: domain.candidates.Candidate) -> str:
     """Return what speaks for two entities being the same thing."""
     cosine = f"cosine {candidate.cosine:.2f}" if candidate.cosine is not None else ""
     shared = f"{len(candidate.shared)} facts in common" if candidate.shared else ""
     return ", ".join(part for part in (candidate.reason, cosine, shared) if part)
 
 
-def merges_view(merges: Sequence[Merge]) -> Table:
+def merges_view(merges: Sequence[domain.apply.Merge]) -> Table:
     """Return a row a merge."""
     rows = []
     for merge in merges:
@@ -191,7 +176,7 @@ def merges_view(merges: Sequence[Merge]) -> Table:
     return plain_table("merge", "time", "entities", "into", rows=rows)
 
 
-def merge_line(merge: Merge) -> str:
+def merge_line(merge: domain.apply.Merge) -> str:
     """Return a line on what was merged, and how to undo it."""
     losers = sum(len(group.losers) for group in merge.groups)
     return (
@@ -200,7 +185,7 @@ def merge_line(merge: Merge) -> str:
     )
 
 
-def remembered_line(done: Remembered) -> str:
+def remembered_line(done: domain.remember.Remembered) -> str:
     """Return a line on what texts brought to a memory."""
     counts = (
         (done.mentioned.memories, "new memory", "new memories"),
@@ -211,7 +196,7 @@ def remembered_line(done: Remembered) -> str:
     return f"{', '.join(f'{count:,} {one if count == 1 else more}' for count, one, more in counts)}."
 
 
-def scanned_line(done: Scanned) -> str:
+def scanned_line(done: domain.store.Scanned) -> str:
     """Return a line on what a scan found and changed."""
     commit = f" at {done.commit[:10]}" if done.commit else ""
     return (
@@ -220,7 +205,7 @@ def scanned_line(done: Scanned) -> str:
     )
 
 
-def forgotten_view(done: Forgotten, *, dry_run: bool) -> Table:
+def forgotten_view(done: domain.forget.Forgotten, *, dry_run: bool) -> Table:
     """Return a row for each memory, entity and fact that is forgotten, at most 20 of each."""
     rows = []
     for kind, names in (
@@ -233,7 +218,7 @@ def forgotten_view(done: Forgotten, *, dry_run: bool) -> Table:
     return plain_table("would be forgotten" if dry_run else "to forget", "", rows=rows or [("nothing", "")])
 
 
-def report_view(report: MemoryReport) -> Table:
+def report_view(report: domain.evaluation.MemoryReport) -> Table:
     """Return a row a ranking, in percent."""
     headings = {f"{of}_recall@{k}": f"{of}s@{k}" for of in ("turn", "session") for k in (5, 10)}
     table = measures_table(report.metrics, headings)

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.domains.routing import deferred as domain
 from pipeline.text.prose import listed, one_line
-
-if TYPE_CHECKING:
-    from pipeline.domains.routing.compare import RoutingReport
-    from pipeline.domains.routing.index import Indexed
-    from pipeline.domains.routing.learn.clues import Proposal
-    from pipeline.domains.routing.learn.usage import LearnedWeight
-    from pipeline.domains.routing.schema import Project, Relation, Step
-    from pipeline.domains.routing.sync import RegistryPlan
 
 _LONGEST = 60
 """Characters of a text in a cell. Chosen by hand; not measured."""
@@ -28,7 +20,7 @@ _LONGEST = 60
 _PLACES, _SHOWN, _MOST_EVENTS, _MOST_LISTED = 3, 10, 20, 20
 
 
-def projects_view(projects: Sequence[Project]) -> Table:
+def projects_view(projects: Sequence[domain.schema.Project]) -> Table:
     """Return a row a project: its kind, its domains, when it was indexed, and the beginning of its summary."""
     rows = []
     for project in projects:
@@ -37,7 +29,7 @@ def projects_view(projects: Sequence[Project]) -> Table:
     return plain_table("project", "kind", "domains", "indexed", "summary", rows=rows, named=True)
 
 
-def relations_view(relations: Sequence[Relation]) -> Table:
+def relations_view(relations: Sequence[domain.schema.Relation]) -> Table:
     """Return a row a relation: its ends, its weight, and the evidence for it."""
     rows = (
         (one.source, one.type.upper(), one.target, f"{one.weight:.2f}", one_line(one.evidence, _LONGEST))
@@ -46,7 +38,7 @@ def relations_view(relations: Sequence[Relation]) -> Table:
     return plain_table("from", "type", "to", "weight", "evidence", rows=rows, named=True)
 
 
-def related_view(related: Sequence[tuple[Project, Relation]]) -> Table:
+def related_view(related: Sequence[tuple[domain.schema.Project, domain.schema.Relation]]) -> Table:
     """Return a row a relation of a project: where it leads, its weight, and the evidence for it."""
     rows = (
         (project.id, one.type.upper(), f"{one.weight:.2f}", one_line(one.evidence, _LONGEST))
@@ -55,7 +47,7 @@ def related_view(related: Sequence[tuple[Project, Relation]]) -> Table:
     return plain_table("project", "type", "weight", "evidence", rows=rows, named=True)
 
 
-def steps_view(steps: Sequence[Step]) -> Table:
+def steps_view(steps: Sequence[domain.schema.Step]) -> Table:
     """Return a row a project, with its distance and the way to it."""
     rows = []
     for step in steps:
@@ -64,7 +56,7 @@ def steps_view(steps: Sequence[Step]) -> Table:
     return plain_table("project", "hops", "way", rows=rows, named=True)
 
 
-def proposals_view(proposals: Sequence[Proposal]) -> Table:
+def proposals_view(proposals: Sequence[domain.clues.Proposal]) -> Table:
     """Return the proposals, each with its id, its confidence and its first pieces of evidence."""
     rows = []
     for one in proposals:
@@ -73,13 +65,13 @@ def proposals_view(proposals: Sequence[Proposal]) -> Table:
     return plain_table("id", "sure", "relation", "evidence", rows=rows)
 
 
-def weights_view(learned: Sequence[LearnedWeight]) -> Table:
+def weights_view(learned: Sequence[domain.usage.LearnedWeight]) -> Table:
     """Return the weights of edges, and the judgements that they follow from."""
     rows = ((str(one.edge), f"{one.weight:.3f}", f"{one.base:.3f}", *map(str, _counts(one))) for one in learned)
     return plain_table("relation", "weight", "base", "useful", "useless", rows=rows, named=True)
 
 
-def explanation_view(learned: LearnedWeight) -> RenderableType:
+def explanation_view(learned: domain.usage.LearnedWeight) -> RenderableType:
     """Return how the weight of an edge comes about, and its newest judgements."""
     useful, useless = _counts(learned)
     grid = property_grid(
@@ -104,12 +96,12 @@ def explanation_view(learned: LearnedWeight) -> RenderableType:
     return Group(grid, plain_table("time", "rank", "judgement", "question", rows=rows, caption=caption))
 
 
-def _counts(learned: LearnedWeight) -> tuple[int, int]:
+def _counts(learned: domain.usage.LearnedWeight) -> tuple[int, int]:
     useful = sum(event.useful for event in learned.events)
     return useful, len(learned.events) - useful
 
 
-def modes_view(report: RoutingReport) -> Table:
+def modes_view(report: domain.compare.RoutingReport) -> Table:
     """Return the measures of the three modes, and whether the graph reaches its targets."""
     headings = ("routing", "MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
     rows: list[Sequence[str | Text]] = []
@@ -126,7 +118,7 @@ def modes_view(report: RoutingReport) -> Table:
     return plain_table(*headings, rows=rows, caption="\n".join(lines))
 
 
-def failures_view(report: RoutingReport) -> Iterator[RenderableType]:
+def failures_view(report: domain.compare.RoutingReport) -> Iterator[RenderableType]:
     """Yield the failures of routing by category, and those of the graph one by one, each with its evidence."""
     if not report.failures:
         return
@@ -142,7 +134,7 @@ def failures_view(report: RoutingReport) -> Iterator[RenderableType]:
         yield Text(f"\nand {len(graph) - _SHOWN} more; --json has all.", style="dim")
 
 
-def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -> Table:
+def plan_view(plan: domain.sync.RegistryPlan, graph: str, *, dropped: bool, planned: bool) -> Table:
     """Return what a sync changes; ``dropped``: the corpora of removed projects go, too; ``planned``: a dry run."""
     rows = {
         "added": plan.added,
@@ -161,7 +153,7 @@ def plan_view(plan: RegistryPlan, graph: str, *, dropped: bool, planned: bool) -
     return property_grid([("graph", graph), *(filled or [("unchanged", "it equals the registry")]), *last])
 
 
-def indexed_view(done: Sequence[Indexed]) -> Table:
+def indexed_view(done: Sequence[domain.index.Indexed]) -> Table:
     """Return a row a project: what its corpus holds, and what changed in it."""
     headings = ("documents", "chunks", "changed", "removed", "skipped")
     rows = []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -20,10 +20,6 @@ from pipeline.domains.routing import views
 from pipeline.edges import MOST_HOPS
 from pipeline.errors import InputError
 
-if TYPE_CHECKING:
-    from pipeline.domains.routing import api
-    from pipeline.domains.routing.sync import RegistryPlan
-
 Graph = Annotated[
     str | None, Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph")
 ]
@@ -36,7 +32,7 @@ class Ask(Run):
     graph: Graph = None
 
     @contextmanager
-    def projects(self) -> Iterator[api.Projects]:
+    def projects(self) -> Iterator[domain.api.Projects]:
         """Connect, and yield the projects."""
         with self.connect() as hoprank:
             yield domain.api.Projects(hoprank, self.graph)
@@ -66,7 +62,7 @@ def sync(
     `was: OLD`; its relations and its corpus move with it.
     """
 
-    def ask(plan: RegistryPlan) -> None:
+    def ask(plan: domain.sync.RegistryPlan) -> None:
         if drop and plan.corpora_left:
             confirm(f"Drop the corpora {', '.join(plan.corpora_left)}?", yes)
 

@@ -31,8 +31,10 @@ class Projects(Router):
             projects = Projects(hoprank)
             projects.sync("registry.yaml")
             projects.index()
+            projects.link("shop", "uses", "dojo", evidence="its worlds run on dojo")
             for item in projects.search("How are hooks called?", source="shop").items:
                 print(item.metadata["project"], item.metadata["document"])
+            projects.used("How are hooks called?", "shop", "dojo", rank=2)
     """
 
     @property
@@ -50,11 +52,6 @@ class Projects(Router):
     ) -> RegistryPlan:
         """Make the graph hold exactly the projects of a registry, a YAML file, and the relations that it declares.
 
-        Example::
-
-            plan = projects.sync("registry.yaml", dry_run=True)
-            print(plan.added, plan.removed)
-
         See :func:`pipeline.domains.routing.sync.sync`. Raises SourceError if the file is malformed.
         """
         stated = registry if isinstance(registry, Registry) else read_registry(Path(registry))
@@ -64,10 +61,6 @@ class Projects(Router):
         self, projects: Iterable[str] = (), *, force: bool = False, progress: Progress | None = None
     ) -> list[Indexed]:
         """Bring the corpora of projects, of all by default, to hold the files in their paths.
-
-        Example::
-
-            failed = [one.project for one in projects.index() if one.problem]
 
         See :func:`pipeline.domains.routing.index.index`.
         """
@@ -82,12 +75,7 @@ class Projects(Router):
         weight: float | None = None,
         evidence: str | None = None,
     ) -> Relation:
-        """Relate a project to another or to a domain; return the relation. An existing one keeps omitted values.
-
-        Example::
-
-            projects.link("shop", "uses", "dojo", evidence="its worlds run on dojo")
-        """
+        """Relate a project to another or to a domain; return the relation. An existing one keeps omitted values."""
         kind, graph = RelationType.parse(type), self.graph
         before = graph.get_edge(source, target, kind) or Relation(source, target, kind)
         weight = before.weight if weight is None else weight
@@ -96,34 +84,18 @@ class Projects(Router):
         return graph.get_edge(source, target, kind) or relation
 
     def unlink(self, source: str, type: str, target: str) -> Relation | None:  # noqa: A002
-        """Remove a relation and return it; one that the registry declares comes back with the next sync.
-
-        Example::
-
-            projects.unlink("shop", "uses", "dojo")
-        """
+        """Remove a relation and return it; one that the registry declares comes back with the next sync."""
         kind, graph = RelationType.parse(type), self.graph
         removed = graph.get_edge(source, target, kind)
         graph.remove_edge(source, target, kind)
         return removed
 
     def related(self, project: str, types: Iterable[str] = ()) -> list[tuple[Project, Relation]]:
-        """Return the projects to which relations of a project lead, the strongest first; all types by default.
-
-        Example::
-
-            for other, relation in projects.related("shop", ["uses"]):
-                print(other.id, relation.weight, relation.evidence)
-        """
+        """Return the projects to which relations of a project lead, the strongest first; all types by default."""
         return self.graph.get_related(project, list(map(RelationType.parse, types)))
 
     def traverse(self, project: str, depth: int | None = None, types: Iterable[str] = ()) -> list[Step]:
-        """Return the projects around a project, the nearest first, each with the way to it.
-
-        Example::
-
-            print([(step.hops, step.project.id) for step in projects.traverse("shop", depth=2)])
-        """
+        """Return the projects around a project, the nearest first, each with the way to it."""
         depth = self.settings.depth if depth is None else depth
         return self.graph.traverse(project, depth, list(map(RelationType.parse, types)))
 
@@ -142,11 +114,6 @@ class Projects(Router):
 
         ``source`` is the project of notes that name none. ``auto`` accepts all of at least ``routing.auto_accept``;
         ``rejected`` considers those alone that were rejected before.
-
-        Example::
-
-            for proposal in projects.propose().open:
-                print(proposal.id, proposal.confidence, proposal.relation, proposal.evidence)
         """
         graph = self.graph
         nodes = graph.list_nodes()
@@ -170,20 +137,10 @@ class Projects(Router):
         """Record that an answer of ``project`` to a question of ``source`` was of use, or wasn't; return the weights.
 
         ``rank`` is the place of the answer, from 1; ``type`` that of the relation over which it came, all by default.
-
-        Example::
-
-            projects.used("How are hooks called?", "shop", "dojo", rank=2)
         """
         answer = UsedAnswer(project, rank, useful, relation_type(type) if type else None)
         return usage.record_use(self.graph, question, source, answer, self.settings, datetime.now(UTC))
 
     def explain(self, source: str, type: str, target: str) -> LearnedWeight:  # noqa: A002
-        """Return the weight of a relation now, and the judgements on answers that it follows from.
-
-        Example::
-
-            learned = projects.explain("shop", "uses", "dojo")
-            print(learned.base, learned.factor, learned.weight)
-        """
+        """Return the weight of a relation now, and the judgements on answers that it follows from."""
         return usage.explain(self.graph, EdgeKey.parse(source, type, target), self.settings, datetime.now(UTC))

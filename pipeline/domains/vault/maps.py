@@ -26,6 +26,7 @@ from pipeline.json_values import JsonRecord
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.records import Json
 from pipeline.text.labels import labels, terms_of
+from pipeline.text.prose import one_line
 
 _NOT_IN_ALIAS = str.maketrans("[]|", "()-")
 
@@ -223,15 +224,15 @@ class IndexNode(JsonRecord):
     def to_markdown(self) -> str:
         """Return the index as the text of a note: topics, the notes of each with their descriptions, and links."""
         links = {
-            note.key: f"[[{without_suffix(note.key)}|{_line(note.title).translate(_NOT_IN_ALIAS)}]]"
+            note.key: f"[[{without_suffix(note.key)}|{one_line(note.title).translate(_NOT_IN_ALIAS)}]]"
             for topic in self.topics
             for note in topic.notes
         }
-        lines = ["---", "type: moc", "generated: true", "---", "", f"# {_line(self.title)}"]
+        lines = ["---", "type: moc", "generated: true", "---", "", f"# {one_line(self.title)}"]
         for topic in self.topics:
-            lines += ["", f"## {_line(topic.name)}", ""]
+            lines += ["", f"## {one_line(topic.name)}", ""]
             for note in topic.notes:
-                description = f": {_line(note.description)}" if note.description else ""
+                description = f": {one_line(note.description)}" if note.description else ""
                 lines.append(f"- {links[note.key]}{description}")
                 if note.links:
                     lines.append(f"  - links to {', '.join(links[key] for key in note.links)}")
@@ -277,7 +278,3 @@ def _topics(graph: KnowledgeGraph, wanted: Iterable[IndexKey], notes: NoteGraph)
         for topic in sorted(members[index.id], key=lambda topic: (int(str(nodes[topic]["place"])), topic)):
             if cluster := _cluster(members[topic], nodes[topic]["linked"] is True, notes.notes, notes):
                 yield cluster
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pipeline.domains.memory.records import Memory
-from pipeline.text.prose import sentences
+from pipeline.text.prose import one_line, sentences
 
 # Characters of the name of a convention or an error, and of a sentence that is read; and below, confidences by how
 # plainly a line says it. Chosen by hand; not measured.
@@ -192,8 +192,7 @@ def _named(said: str) -> str:
 
 def evidence_of(memory: Memory, sentence: str) -> str:
     """Return a fact's evidence: the memory's key and the sentence, of which at most 1,000 characters."""
-    text = " ".join(sentence.split())
-    return f"{memory.key}: {text if len(text) <= _LONGEST_SENTENCE else text[: _LONGEST_SENTENCE - 1] + '…'}"
+    return f"{memory.key}: {one_line(sentence, _LONGEST_SENTENCE)}"
 
 
 def sentences_of(text: str) -> Iterator[tuple[int, int]]:

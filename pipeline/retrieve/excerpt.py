@@ -16,7 +16,7 @@ def excerpts(
     items: Sequence[RetrieverResultItem],
     question: str,
     embedder: Embedder,
-    most: int = 280,
+    most: int = 280,  # characters; chosen by hand, not measured
     *,
     vector: Sequence[float] = (),
 ) -> list[str]:

@@ -111,7 +111,7 @@ def date_phrases(text: str) -> Iterator[Phrase]:
 
 def _is_date(phrase: Phrase, text: str, *, joined: bool) -> bool:
     form, written, at = phrase.form, phrase.text, phrase.end - len(phrase.text)
-    before = _LAST_WORD.search(text, max(0, phrase.start - 30), phrase.start)
+    before = _LAST_WORD.search(text, max(0, phrase.start - 30), phrase.start)  # room for a word
     word = before[1].lower() if before else ""
     if form in _PREPOSITIONS and not (phrase.part or joined or word in _PREPOSITIONS[form]):
         return False

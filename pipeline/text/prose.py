@@ -161,7 +161,7 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     if match["soft"][0] != "." or match["soft"].startswith(".."):
         return True
-    last_word = _LAST_WORD.search(text, max(start, match.start() - 24), match.start())
+    last_word = _LAST_WORD.search(text, max(start, match.start() - 24), match.start())  # room for a word
     word = last_word[0].casefold() if last_word else ""
     if word.isdigit() and (match.start() - len(word)) == start:
         return False

@@ -140,7 +140,7 @@ def _answering(files: Layout) -> Address | None:
     if state is None or not state.uri:
         return None
     try:
-        socket.create_connection(("127.0.0.1", state.port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", state.port), timeout=5).close()  # seconds; chosen by hand
     except OSError:
         return None
     if not touch(files.state):

@@ -69,7 +69,7 @@ def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEAT
         jac=True,
         method="L-BFGS-B",
         bounds=[(0, None)] * len(start),
-        options={"maxiter": 300},
+        options={"maxiter": 300},  # chosen by hand, to bound the time
     )
     return _settings(text, graph, (fitted.x / scale).tolist())
 

@@ -109,7 +109,7 @@ def _positions(nodes: Sequence[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -
     drawn = nx.Graph()
     drawn.add_nodes_from(node.id for node in nodes)
     for edge in edges:
-        weight = drawn.get_edge_data(edge.source, edge.target, {"weight": 0.1})["weight"]
+        weight = drawn.get_edge_data(edge.source, edge.target, {"weight": 0.1})["weight"]  # chosen by eye
         drawn.add_edge(edge.source, edge.target, weight=weight + min(edge.weight, 1.0))
     scale = 150.0 * max(len(nodes), 4) ** 0.5  # pixels; as the distance below, chosen by eye
     # The method "force" keeps unconnected components from drifting away.

@@ -224,7 +224,7 @@ def _holds(spelling: Spelling, text: str, start: int, end: int, *, code: bool) -
     if spelling.rule is Rule.CODE:
         return code or _names_file(spelling.file, text[max(0, start - _AROUND) : end + _AROUND])
     if spelling.rule is Rule.CAPITAL:
-        first = _INITIAL.search(text[max(0, start - 5) : start]) is not None
+        first = _INITIAL.search(text[max(0, start - 5) : start]) is not None  # room for the pattern
         noun = spelling.entity.type == "library" and _NOUN.match(text, end) is not None
         return (code and spelling.entity.type == "library") or noun or (written[0].isupper() and not first)
     return True

@@ -53,7 +53,7 @@ def list_live(target: str | Sequence[str], *, timeout: float = 30, env: Mapping[
             return merged([anyio.run(server.catalogue, timeout, errors)])
         # broad: transports raise errors of many packages, some in groups
         except Exception as error:
-            errors.seek(max(0, errors.seek(0, 2) - 10_000))
+            errors.seek(max(0, errors.seek(0, 2) - 10_000))  # bytes; by hand
             last_lines = (_shown(line) for line in reversed(errors.read().splitlines()) if line.strip())
             raise server.error(_first(error), timeout, next(last_lines, "")) from None
 

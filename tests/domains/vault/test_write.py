@@ -1,13 +1,10 @@
-"""Agents create, link and traverse notes; a sync of the folder keeps what they made."""
+"""Agents create and link notes; a sync of the folder keeps what they made."""
 
 from __future__ import annotations
 
-import base64
 import json
-import shutil
 import threading
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,67 +14,17 @@ from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus
 from pipeline.domains.vault import write
-from pipeline.domains.vault.api import Vault, VaultSync
+from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.maps import drop_vault
 from pipeline.domains.vault.note import NoteType, Scope
-from pipeline.domains.vault.requests import ACTIONS, Traversal, schema
+from pipeline.domains.vault.requests import ACTIONS, schema
 from pipeline.domains.vault.sources import read_folder
-from pipeline.errors import CorpusError, InputError, QuestionError, SourceError
-
-GARDEN = Path(__file__).parent / "garden"
-ALICE, MALLORY = Scope("alice"), Scope("mallory")
+from pipeline.errors import CorpusError, InputError, SourceError
+from tests.domains.vault.gardens import ALICE, MALLORY, Garden, walked
 
 
-class Garden:
-    """A copy of the garden, synced as alice's; a note of mallory's is in it, and links to and from alice's."""
-
-    def __init__(self, hoprank: HopRank, folder: Path) -> None:
-        self.hoprank, self.folder = hoprank, folder
-        self.name = f"h2-{uuid.uuid4().hex[:12]}"
-        shutil.copytree(GARDEN, folder, dirs_exist_ok=True)
-        self.write("Poison.md", "---\nuser: mallory\ndescription: Secret.\n---\nPoison the [[Tomatoes]].\n")
-        self.write("Shed.md", "The shed holds [[Poison]], and a plan for the [[Greenhouse]].\n")
-        self.sync()
-
-    def write(self, path: str, text: str) -> None:
-        (self.folder / path).write_text(text, encoding="utf-8")
-
-    def text(self, path: str) -> str:
-        return (self.folder / path).read_text(encoding="utf-8")
-
-    def sync(self) -> VaultSync:
-        return self.vault().sync(self.folder)
-
-    def vault(self, scope: Scope = ALICE) -> Vault:
-        return Vault(self.hoprank, self.name, *scope)
-
-    def links(self, key: str, scope: Scope = ALICE) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """The notes that a note links to, with the types and sentences of the links."""
-        links = self.vault(scope).graph().outgoing.get(key, ())
-        return {link.target: (link.relations, link.contexts) for link in links}
-
-
-@pytest.fixture
-def garden(hoprank: HopRank, tmp_path: Path) -> Iterator[Garden]:
-    made = Garden(hoprank, tmp_path / "garden")
-    yield made
-    drop_vault(hoprank, made.name)
-
-
-@pytest.fixture(scope="module")
-def kept(hoprank: HopRank, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Garden]:
-    """A garden that tests only read."""
-    made = Garden(hoprank, tmp_path_factory.mktemp("garden"))
-    yield made
-    drop_vault(hoprank, made.name)
-
-
-def walked(page: Traversal) -> list[tuple[str, int]]:
-    return [(node.key, node.distance) for node in page.nodes]
-
-
-def test_a_created_note_is_found_linked_and_scoped(garden: Garden) -> None:
-    made = garden.vault(Scope("alice", "composting")).create(
+def test_a_created_note_is_found_linked_and_scoped(shared_garden: Garden) -> None:
+    made = shared_garden.vault(Scope("alice", "composting")).create(
         "Bokashi: sour heaps",
         "Bokashi ferments what [[Compost]] rots. See [[Nowhere]].",
         "A bin without air.",
@@ -87,16 +34,19 @@ def test_a_created_note_is_found_linked_and_scoped(garden: Garden) -> None:
         links=[{"target": "Mulch", "relation": "feeds", "context": "What comes out goes below it."}],
     )
 
-    note = garden.vault().note("Bokashi: sour heaps")
+    note = shared_garden.vault().note("Bokashi: sour heaps")
     assert made.key == note.key == "agents/alice/composting/digger/Bokashi- sour heaps.md"
     assert note.scope == Scope("alice", "composting", "digger")
     assert (note.type, note.tags, note.description) == (NoteType.TECHNIQUE, ("heap", "kitchen"), "A bin without air.")
-    assert garden.links(note.key) == {
+    assert shared_garden.links(note.key) == {
         "soil/Compost.md": ((), ("Bokashi ferments what Compost rots.",)),
         "soil/Mulch.md": (("feeds",), ("feeds:: Mulch: What comes out goes below it.",)),
     }
     assert (set(made.links), made.unresolved) == ({"soil/Compost.md", "soil/Mulch.md"}, ("Nowhere",))
-    assert garden.hoprank.search("bin without air", corpus=garden.name).items[0].metadata["document"] == note.key
+    assert (
+        shared_garden.hoprank.search("bin without air", corpus=shared_garden.name).items[0].metadata["document"]
+        == note.key
+    )
 
 
 @pytest.mark.slow
@@ -116,23 +66,23 @@ def test_a_sync_keeps_a_created_note_and_a_second_one_writes_nothing(garden: Gar
 
 
 @pytest.mark.slow
-def test_a_created_note_is_resolved_by_others_that_waited_for_it(garden: Garden) -> None:
-    first = garden.vault().create("Glass", "Glass is for a [[Hothouse]].")
-    second = garden.vault().create("Hothouse", "Made of [[Glass]].")
+def test_a_created_note_is_resolved_by_others_that_waited_for_it(shared_garden: Garden) -> None:
+    first = shared_garden.vault().create("Glass", "Glass is for a [[Hothouse]].")
+    second = shared_garden.vault().create("Hothouse", "Made of [[Glass]].")
 
-    assert second.key in garden.links(first.key)
-    assert first.key in garden.links(second.key)
+    assert second.key in shared_garden.links(first.key)
+    assert first.key in shared_garden.links(second.key)
 
 
 @pytest.mark.slow
-def test_created_notes_link_to_each_other(garden: Garden) -> None:
-    first = garden.vault().create("Glass", "Glass is clear.")
-    second = garden.vault().create("Pane", "Flat.", links=[{"target": "glass", "relation": "made of"}])
-    linked = garden.vault().link("Glass", "Pane", "cut into")
+def test_created_notes_link_to_each_other(shared_garden: Garden) -> None:
+    first = shared_garden.vault().create("Lens", "Glass is clear.")
+    second = shared_garden.vault().create("Pane", "Flat.", links=[{"target": "lens", "relation": "made of"}])
+    linked = shared_garden.vault().link("Lens", "Pane", "cut into")
 
     assert linked.created
-    assert garden.links(second.key)[first.key][0] == ("made of",)
-    assert garden.links(first.key)[second.key][0] == ("cut into",)
+    assert shared_garden.links(second.key)[first.key][0] == ("made of",)
+    assert shared_garden.links(first.key)[second.key][0] == ("cut into",)
 
 
 @pytest.mark.slow
@@ -200,10 +150,12 @@ def test_a_first_note_that_is_refused_leaves_no_vault(hoprank: HopRank, kept: Ga
 
 
 @pytest.mark.slow
-def test_hits_hold_the_metadata_of_an_agents_note_and_not_its_text_again(hoprank: HopRank, garden: Garden) -> None:
-    made = garden.vault().create("Greenhouse", "Warm.\n\nGlass above the seedlings.", tags=["glass"])
+def test_hits_hold_the_metadata_of_an_agents_note_and_not_its_text_again(
+    hoprank: HopRank, shared_garden: Garden
+) -> None:
+    made = shared_garden.vault().create("Cold frame", "Warm.\n\nGlass above the seedlings.", tags=["glass"])
 
-    hits = hoprank.search("glass above the seedlings", corpus=garden.name).hits
+    hits = hoprank.search("glass above the seedlings", corpus=shared_garden.name).hits
     metadata = next(hit.document_metadata for hit in hits if hit.document == made.key)
     assert metadata.keys() >= {"origin", "tags"}
     assert not any("above" in str(value) for value in metadata.values())
@@ -304,30 +256,30 @@ def test_a_link_is_added_once_and_survives_a_sync(garden: Garden) -> None:
 
 
 @pytest.mark.slow
-def test_links_that_can_not_be(garden: Garden) -> None:
-    garden.vault().create("Greenhouse", "Glass.")
-    garden.vault().create("Open", "```python\nnever closed")
+def test_links_that_can_not_be(shared_garden: Garden) -> None:
+    shared_garden.vault().create("Shelter", "Glass.")
+    shared_garden.vault().create("Open", "```python\nnever closed")
 
     with pytest.raises(SourceError, match="note of the vault's folder") as told:
-        garden.vault().link("Basil", "Frost")
+        shared_garden.vault().link("Basil", "Frost")
     assert "--folder" in told.value.fix
     with pytest.raises(CorpusError, match="the same note"):
-        garden.vault().link("Basil", "plants/Basil.md")
+        shared_garden.vault().link("Basil", "plants/Basil.md")
     with pytest.raises(InputError, match="has a link to 'Compost'"):
-        garden.vault().link("Greenhouse", "Frost", context="As [[Compost]] is.")
+        shared_garden.vault().link("Shelter", "Frost", context="As [[Compost]] is.")
     with pytest.raises(SourceError, match="would be none"):
-        garden.vault().link("Open", "Frost")
+        shared_garden.vault().link("Open", "Frost")
 
 
-def test_agents_that_write_at_the_same_time_lose_nothing(garden: Garden) -> None:
-    made = garden.vault().create("Greenhouse", "Glass.")
+def test_agents_that_write_at_the_same_time_lose_nothing(shared_garden: Garden) -> None:
+    made = shared_garden.vault().create("Trellis", "Glass.")
     targets = ["Frost", "Basil", "Compost"]
-    threads = [threading.Thread(target=garden.vault().link, args=("Greenhouse", target)) for target in targets]
+    threads = [threading.Thread(target=shared_garden.vault().link, args=("Trellis", target)) for target in targets]
     refused: list[Exception] = []
 
     def create() -> None:
         try:
-            garden.vault().create("Only one", "Text.")
+            shared_garden.vault().create("Only one", "Text.")
         except CorpusError as error:
             refused.append(error)
 
@@ -337,7 +289,7 @@ def test_agents_that_write_at_the_same_time_lose_nothing(garden: Garden) -> None
     for thread in threads:
         thread.join()
 
-    assert set(garden.links(made.key)) == {"plants/Frost.md", "plants/Basil.md", "soil/Compost.md"}
+    assert set(shared_garden.links(made.key)) == {"plants/Frost.md", "plants/Basil.md", "soil/Compost.md"}
     assert len(refused) == 1
 
 
@@ -412,95 +364,6 @@ def test_a_hand_edit_at_the_same_time_is_a_conflict(garden: Garden, monkeypatch:
     assert "plants/Frost.md" not in garden.links("plants/Basil.md")
 
 
-def test_a_traversal_goes_by_distance_and_says_the_way(kept: Garden) -> None:
-    one = kept.vault().traverse("Tomatoes")
-    two = kept.vault().traverse("Tomatoes", depth=2)
-
-    assert walked(one) == [("plants/Basil.md", 1), ("soil/Compost.md", 1)]
-    assert walked(two)[:2] == walked(one)
-    # Basil links to itself and back to Tomatoes, Marigold to both: each note is reached once.
-    assert walked(two)[2:] == [
-        ("plants/Marigold.md", 2),
-        ("soil/Earthworms.md", 2),
-        ("soil/Mulch.md", 2),
-        ("soil/Turning the heap.md", 2),
-    ]
-    circle = walked(kept.vault().traverse("Basil", depth=2))
-    assert circle[:3] == [("plants/Marigold.md", 1), ("plants/Tomatoes.md", 1), ("plants/Frost.md", 2)]
-    assert [key for key, _ in circle].count("plants/Tomatoes.md") == 1
-    first, second = two.nodes[5].path
-    assert (first.source, first.target, first.relations) == ("plants/Tomatoes.md", "soil/Compost.md", ("fed_by",))
-    assert (second.relations, two.nodes[5].title) == (("made_by",), "Turning the heap")
-    assert two.nodes[0].path[0].sentences == ("They grow well beside Basil, which keeps the whitefly away.",)
-    assert two.nodes[0].description == "A herb that dies of the first frost."
-    assert (two.total, two.cursor, two.start.title) == (6, None, "Tomatoes")
-
-
-def test_directions_and_relations(kept: Garden) -> None:
-    def keys(**options: object) -> set[str]:
-        return {key for key, _ in walked(kept.vault().traverse("Basil", **options))}  # type: ignore[arg-type]
-
-    assert keys() == {"plants/Tomatoes.md", "plants/Marigold.md"}
-    assert keys(direction="in") == {f"plants/{name}.md" for name in ("Tomatoes", "Marigold", "Pruning", "Seedlings")}
-    assert keys(direction="both") == keys() | keys(direction="in")
-    assert keys(relations=["companion"]) == {"plants/Tomatoes.md"}
-    assert keys(relations=["Companion", "fed-by"], depth=2) == {"plants/Tomatoes.md", "soil/Compost.md"}
-
-
-@pytest.mark.parametrize("budget", [1, 2, 4, 5])
-def test_pages_go_on_exactly_where_they_stopped(kept: Garden, budget: int) -> None:
-    whole = kept.vault().traverse("Tomatoes", 2, 50)
-    pages = [kept.vault().traverse("Tomatoes", 2, budget)]
-    while pages[-1].cursor:
-        pages.append(kept.vault().traverse("Tomatoes", 2, budget, pages[-1].cursor))
-
-    assert [node for page in pages for node in page.nodes] == list(whole.nodes)
-    assert all(len(page.nodes) == budget for page in pages[:-1])
-    assert len(pages) > 1
-
-
-@pytest.mark.slow
-def test_cursors_that_do_not_fit_are_told(garden: Garden) -> None:
-    cursor = garden.vault().traverse("Tomatoes", 2, 2).cursor
-    assert cursor is not None
-    offset, generation, identity = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    beyond = base64.urlsafe_b64encode(json.dumps([99, generation, identity]).encode()).decode()
-    text = base64.urlsafe_b64encode(json.dumps(["1", generation, identity]).encode()).decode()
-
-    assert offset == 2
-    for wrong in ("", "!", "é", "bm8", cursor[:-6], beyond, text):
-        with pytest.raises(QuestionError, match="is malformed") as told:
-            garden.vault().traverse("Tomatoes", 2, 2, wrong)
-        assert "leave the cursor out" in told.value.fix
-    for vault, start, depth in (
-        (garden.vault(), "Basil", 2),
-        (garden.vault(), "Tomatoes", 1),
-        (garden.vault(Scope()), "Tomatoes", 2),
-    ):
-        with pytest.raises(QuestionError, match="another traversal"):
-            vault.traverse(start, depth, 2, cursor)
-    garden.vault().create("New", "Text.")
-    with pytest.raises(QuestionError, match="has changed since"):
-        garden.vault().traverse("Tomatoes", 2, 2, cursor)
-
-
-@pytest.mark.slow
-def test_unpublished_notes_are_not_traversed(garden: Garden) -> None:
-    garden.write("plants/Basil.md", "---\npublished: false\n---\nSoon. [[Tomatoes]]\n")
-    garden.sync()
-
-    assert walked(garden.vault().traverse("Tomatoes", direction="both"))
-    assert "plants/Basil.md" not in dict(walked(garden.vault().traverse("Tomatoes", direction="both")))
-    with pytest.raises(CorpusError, match="isn't published"):
-        garden.vault().traverse("Basil")
-
-
-@pytest.mark.parametrize(("option", "value"), [("depth", 3), ("depth", 0), ("budget", 51), ("direction", "up")])
-def test_bounds_of_a_traversal_are_told(kept: Garden, option: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"{option}: "):
-        kept.vault().traverse("Basil", **{option: value})  # type: ignore[arg-type]
-
-
 @pytest.fixture
 def run(garden: Garden, server_environment: dict[str, str]) -> Callable[..., Result]:
     environment = {**server_environment, "COLUMNS": "100"}
@@ -550,10 +413,3 @@ def test_the_commands_print_for_people(garden: Garden, run: Callable[..., Result
     assert "It lives there." in traversed.stdout + rest.stdout
     assert refused.exit_code == 2
     assert (garden.folder / "agents/alice/Greenhouse.md").exists()
-
-
-def test_a_request_is_frozen(kept: Garden) -> None:
-    page = kept.vault().traverse("Tomatoes")
-
-    with pytest.raises(ValueError, match="frozen"):
-        page.total = 0

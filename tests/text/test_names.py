@@ -1,4 +1,4 @@
-"""Names in running text: which runs of words are one, and under which key its variants meet."""
+"""Names in running text: which runs of words are one, under which key its variants meet, and what is an identifier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.names import Casing, Name, folded, name_key, spans, without_disambiguation, words
+from pipeline.text.names import (
+    Casing,
+    Name,
+    folded,
+    is_identifier,
+    may_hold_identifiers,
+    name_key,
+    spans,
+    without_disambiguation,
+    words,
+)
 
 EVERYDAY = "the he it what was in by we met bridge river is a"
 """Makes these words common, as they are in any corpus of some size."""
@@ -159,3 +169,34 @@ def test_a_name_is_a_plain_tuple() -> None:
 def test_names_are_compared_in_one_case_with_single_spaces(name: str, compared: str, spaced: str) -> None:
     assert folded(name) == compared
     assert folded(name, spaces="-_") == spaced
+
+
+def identifiers(text: str) -> list[str]:
+    return [word.text for word in words(text) if is_identifier(text, word.start, word.end)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("call get_user_name or __init__", ["get_user_name", "__init__"]),
+        ("call getUserName on an mRNA", ["getUserName", "mRNA"]),
+        ("from os.path.join on node.js", ["os.path.join", "node.js"]),
+        ("with --dry-run, [--force] and `--top-k`", ["dry-run", "force", "top-k"]),
+        ("see /etc/hosts and src/main/app.py", ["etc/hosts", "src/main/app.py"]),
+        ("since v2 or v2.3.1 or 3.11.4", ["v2", "v2.3.1", "3.11.4"]),
+        ("as utf8 on x86", ["utf8", "x86"]),
+        ("set `retry` or ``limit``", ["retry", "limit"]),
+        ("it -- as said -- works, no--it doesn't, and/or he/she", []),
+        ("e.g. in 3.11 at 5 p.m. of 10km in the 1930s, i.e. a well-known one", []),
+        (f"a {'x_' * 50}y", []),
+        ("[the gauge](../sea/tide_gauge.md) reads tide_level", ["tide_level"]),
+        ("", []),
+    ],
+)
+def test_identifiers_are_told_by_how_they_are_written(text: str, expected: list[str]) -> None:
+    assert identifiers(text) == expected
+
+
+@given(st.text(alphabet="aB1_-./` \n(", max_size=40))
+def test_a_text_that_holds_an_identifier_may_hold_one(text: str) -> None:
+    assert may_hold_identifiers(text) or not identifiers(text)

@@ -29,18 +29,20 @@ RETURN c.id AS key, c[$property] AS value;
 
 // name: filtered_vector
 // mode: read
-// params: ids, vector, generation, limit
+// params: corpus, ids, vector, generation, limit
 // The chunks of ids nearest to the question's vector, by exact cosine. Scores are (1 + cosine) / 2.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 WHERE <visible(c, $generation)> AND c.embedding IS NOT NULL
 WITH c.id AS id, vector.similarity.cosine(c.embedding, $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
-RETURN collect(id) AS near, collect(score) AS near_scores;
+WITH collect(id) AS near, collect(score) AS near_scores
+<visible_now($corpus, near)>
+RETURN name, $generation AS generation, now, near, near_scores;
 
 // name: filtered_fulltext
 // mode: read
-// params: index, text, ids, generation, limit
+// params: corpus, index, text, ids, generation, limit
 // The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
 // as needed. Nodes are compared instead of ids, because the ids of all hits would have to be read.
 MATCH (a:Chunk)
@@ -50,7 +52,9 @@ CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
 WITH c, score, admitted
 WHERE c IN admitted
 WITH c, score LIMIT $limit
-RETURN collect(c.id) AS matching, collect(score) AS matching_scores;
+WITH collect(c.id) AS matching, collect(score) AS matching_scores
+<visible_now($corpus, matching)>
+RETURN name, $generation AS generation, now, matching, matching_scores;
 
 // name: filtered_paths
 // mode: read

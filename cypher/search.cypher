@@ -1,4 +1,14 @@
 // Rankings and hits are returned as a single row of lists: separate rows would take the driver longer than the search.
+// They come with the name of the corpus, which may be another's by now, and with the generation that is visible after the reads:
+// garbage is collected only after a publication, so reads of the generation that is still visible lacked nothing.
+
+// fragment: visible_now(corpus_id, after)
+// The corpus's `name` and, as `now`, its visible generation once the list `after` is read. The condition, which always holds, keeps
+// this order.
+CALL (<after>) {
+  MATCH (current:Corpus {id: <corpus_id>}) WHERE <after> IS NOT NULL
+  RETURN current.name AS name, current.generation AS now
+}
 
 // name: vector_candidates
 // mode: read
@@ -23,7 +33,8 @@ CALL (corpus) {
   }
   RETURN collect(c.id) AS near, collect(score) AS near_scores
 }
-RETURN corpus.generation AS generation, near, near_scores;
+<visible_now($corpus, near)>
+RETURN name, corpus.generation AS generation, now, near, near_scores;
 
 // name: fulltext_candidates
 // mode: read
@@ -40,7 +51,8 @@ CALL (corpus) {
   WITH c, score LIMIT $limit
   RETURN collect(c.id) AS matching, collect(score) AS matching_scores
 }
-RETURN corpus.generation AS generation, matching, matching_scores;
+<visible_now($corpus, matching)>
+RETURN name, corpus.generation AS generation, now, matching, matching_scores;
 
 // name: hydrate
 // mode: read
@@ -51,8 +63,10 @@ MATCH (c:Chunk {id: id})
 WHERE <visible(c, $generation)>
 MATCH (d:Document {corpus: $corpus, key: c.document})
 WHERE <visible(d, $generation)>
-RETURN collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c.start, c.end, c.line_start, c.line_end,
-                properties(d)]) AS hits;
+WITH collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c.start, c.end, c.line_start, c.line_end,
+              properties(d)]) AS hits
+<visible_now($corpus, hits)>
+RETURN name, $generation AS generation, now, hits;
 
 // name: chunk_documents
 // mode: read
@@ -79,6 +93,6 @@ RETURN d.key AS document, d.centroid AS centroid;
 // name: corpus_size
 // mode: read
 // params: corpus
-// The visible generation, and its numbers of chunks and entities.
+// The corpus's name, its visible generation, and its numbers of chunks and entities.
 MATCH (corpus:Corpus {id: $corpus})
-RETURN corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities;
+RETURN corpus.name AS name, corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities;

@@ -225,7 +225,8 @@ CALL (settled, generation, chunks) {
   WHERE settled OR <visible(r, generation)>
   RETURN collect([id, t.id, type(r), r.score]) AS beside
 }
-RETURN generation, corpus.chunks AS chunks, corpus.entities AS entities,
+<visible_now($corpus, beside)>
+RETURN name, generation, now, corpus.chunks AS chunks, corpus.entities AS entities,
        near, near_scores, matching, matching_scores, named, mentions, links, backlinks, beside;
 
 // name: paths

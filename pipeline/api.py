@@ -172,10 +172,10 @@ class HopRank(AbstractContextManager["HopRank"]):
     ) -> RetrieverResult:
         """Return the ``top_k`` passages that answer a question best.
 
-        See :meth:`pipeline.flows.search.Retriever.search`. A corpus that was dropped, renamed or made anew since the
-        last search is looked up again.
+        See :meth:`pipeline.flows.search.Retriever.search`. The name is that of the corpus that has it now, and the
+        passages are those of one generation; a question whose corpus is replaced meanwhile is asked again.
         """
-        return self._retrievers.search(
+        return self._retrievers.call(
             corpus,
             lambda retriever: retriever.search(
                 query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
@@ -193,7 +193,10 @@ class HopRank(AbstractContextManager["HopRank"]):
     ) -> Context:
         """Return passages as a language model reads them best; see :meth:`pipeline.flows.search.Retriever.context`."""
         count_tokens = self.embedder.count_tokens
-        return self.retriever(corpus).context(query_text, count_tokens, tokens=tokens, top_k=top_k, filters=filters)
+        return self._retrievers.call(
+            corpus,
+            lambda retriever: retriever.context(query_text, count_tokens, tokens=tokens, top_k=top_k, filters=filters),
+        )
 
     def evaluate(
         self,

@@ -36,6 +36,7 @@ HopRankError                    base: a message with the problem, and a fix
     ├── EmbeddingFailed         an embedding endpoint doesn't answer, or not with vectors
     ├── Overloaded              the service has no room for a request at present
     ├── RequestTimeout          a request took longer than the service allows
+    ├── Superseded              what was being read was replaced, renamed or dropped meanwhile
     └── Busy                    another process holds a lease or lock
 """
 
@@ -199,6 +200,10 @@ class Overloaded(Fault):
 
 class RequestTimeout(Fault):
     """A request took longer than the service allows."""
+
+
+class Superseded(Fault):
+    """What was being read was replaced, renamed or dropped meanwhile; reading it again finds what is there now."""
 
 
 class Busy(Fault):

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from neo4j import Record
+from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
+from pipeline.errors import Superseded
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,43 @@ class CorpusHandle:
     def read(self, name: str, /, **params: Any) -> list[Record]:
         """Run the read query ``name``; see :meth:`pipeline.db.client.Client.read`."""
         return self.client.read(name, self._names(name), **self.params(name, params))
+
+    def read_visible(
+        self, name: str, /, unpublished: Mapping[str, Any] | None = None, **params: Any
+    ) -> Mapping[str, Any]:
+        """Run the read query ``name`` and return its row, which has the corpus's ``name`` and ``generation``.
+
+        ``unpublished`` is the row of a corpus whose indexes aren't made yet. Raises Superseded if the corpus was
+        dropped or renamed, or if another generation is visible ``now``, after the reads of the query.
+        """
+        try:
+            rows = self.read(name, **params)
+        except ClientError:
+            # Of a dropped corpus the indexes are gone, too; that raises Superseded here.
+            if unpublished is None or self.read_visible("corpus_size")["generation"]:
+                raise
+            return unpublished
+        if (
+            not rows
+            or rows[0]["name"] != self.name
+            or rows[0].get("now", rows[0]["generation"]) != rows[0]["generation"]
+        ):
+            raise self.superseded()
+        return rows[0]
+
+    def check_visible(self) -> Mapping[str, Any]:
+        """Return the row of ``corpus_size``; raises Superseded unless it has this handle's name and generation.
+
+        What was read of the generation before lacked nothing then: garbage is collected after the next publication.
+        """
+        size = self.read_visible("corpus_size")
+        if size["generation"] != self.generation:
+            raise self.superseded()
+        return size
+
+    def superseded(self) -> Superseded:
+        """Return the error that says that another generation, or another corpus, took this one's place."""
+        return Superseded(f"The corpus {self.name!r} was replaced while it was read.", "Ask again.")
 
     def stream(self, name: str, /, **params: Any) -> Iterator[Record]:
         """Run the read query ``name`` and yield its rows; see :meth:`pipeline.db.client.Client.stream`."""

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from neo4j.exceptions import ClientError
 
@@ -11,7 +11,7 @@ from pipeline.db.catalogue import check_model, find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import QuestionError, ServerUnsupported
+from pipeline.errors import QuestionError, ServerUnsupported, Superseded
 from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
@@ -26,6 +26,11 @@ from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.steps import choose_seeds, engine_for, find_candidates, rank, score, walk
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import Settings
+
+_Result = TypeVar("_Result")
+
+_TRIES = 20
+"""Generations that a question begins with, at most. Chosen by hand: a publication takes ten times a search's time."""
 
 
 class Retriever:
@@ -65,8 +70,21 @@ class Retriever:
         whole. ``explain`` adds to each hit the path that led to it.
 
         Raises QuestionError for an empty or overlong question, an impossible vector, an unknown leg, or a ``top_k``
-        under 1; FilterError for malformed filters.
+        under 1; FilterError for malformed filters; Superseded if the corpus is replaced meanwhile.
         """
+        return self._found(query_text, query_vector, top_k, filters, leg, explain=explain)[1]
+
+    def _found(
+        self,
+        query_text: str | None,
+        query_vector: Sequence[float] | None,
+        top_k: int,
+        filters: Mapping[str, Any] | None,
+        leg: Leg | str = Leg.WHOLE,
+        *,
+        explain: bool = False,
+    ) -> tuple[RankingTrace, RetrieverResult]:
+        """Search as :meth:`search`; return the trace, which has the generation, too."""
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
         if query_vector is not None:
@@ -75,7 +93,11 @@ class Retriever:
         row = leg_named(leg)
         matches = self.match(filters) if filters is not None else None
         trace = self.rank(question, row, query_vector, matches)
-        return self.hydrate(trace, top_k, explain=explain)
+        result = self.hydrate(trace, top_k, explain=explain)
+        if not result.items:
+            # The hits of others have told that their generation was still visible.
+            self.corpus.at(trace.generation).check_visible()
+        return trace, result
 
     def rank(
         self,
@@ -132,9 +154,8 @@ class Retriever:
         """
         if tokens < 1:
             raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
-        result = self.search(question, top_k=top_k, filters=filters)
-        corpus = open_corpus(self.corpus.client, self.corpus.name)
-        relations = read_relations(corpus, [hit.id for hit in result.hits])
+        trace, result = self._found(question, None, top_k, filters)
+        relations = read_relations(self.corpus.at(trace.generation), [hit.id for hit in result.hits])
         return build_context(question, result, relations, tokens, count_tokens)
 
     def prepare(self) -> None:
@@ -169,7 +190,8 @@ class Retriever:
 class Retrievers:
     """Caches the retrievers of the ``retrieve.open_corpora`` corpora that were used last, by name. Thread-safe.
 
-    A name refers to another corpus after its corpus was dropped, renamed or made anew.
+    A name refers to another corpus after its corpus was dropped, renamed or made anew. Each search sees this by its
+    first query, whose row has the corpus's name.
     """
 
     def __init__(self, client: Client, embedder: Embedder, settings: Settings) -> None:
@@ -183,25 +205,24 @@ class Retrievers:
 
         Raises CorpusError if there is none, FingerprintError if another model embedded it.
         """
-        retriever = self._kept(name)
-        return self._kept(name) if self._drop_if_replaced(retriever, name) else retriever
+        self._drop_if_replaced(self._kept(name), name)
+        return self._kept(name)
 
-    def search(self, name: str, search: Callable[[Retriever], RetrieverResult]) -> RetrieverResult:
-        """Search with the cached retriever; if its corpus was replaced, drop it and search again with a new one.
+    def call(self, name: str, call: Callable[[Retriever], _Result]) -> _Result:
+        """Call a function with the retriever of the corpus that has this name now, and return its result.
 
-        Looking up the corpus first would cost every search a round trip. A search in a dropped corpus fails, because
-        its indexes are gone, or finds nothing; only then is the corpus looked up.
+        It is called again if the corpus, or its generation, was replaced meanwhile; Superseded is raised if that goes
+        on without an end.
         """
-        retriever = self._kept(name)
-        try:
-            result = search(retriever)
-        except ClientError:
-            if not self._drop_if_replaced(retriever, name):
-                raise
-        else:
-            if result.items or not self._drop_if_replaced(retriever, name):
-                return result
-        return search(self._kept(name))
+        for _ in range(_TRIES - 1):
+            retriever = self._kept(name)
+            try:
+                return call(retriever)
+            except (ClientError, Superseded) as error:
+                # The indexes of a corpus that is dropped go while a question reads them.
+                if not self._drop_if_replaced(retriever, name) and isinstance(error, ClientError):
+                    raise
+        return call(self._kept(name))
 
     def _kept(self, name: str) -> Retriever:
         def opened() -> Retriever:

@@ -37,7 +37,7 @@ _NOTHING = cast(
     {"generation": 0, "chunks": 0, "entities": 0}
     | dict.fromkeys(ExploreRow.__required_keys__ - {"generation", "chunks", "entities"}, ()),
 )
-"""The row for a corpus that was dropped."""
+"""The row of a corpus that was never published, whose indexes may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +76,22 @@ def explore(
     """
     possible = possible_names(question) if limits.seeds else []
     keys = {entity_id(reader.corpus.id, name.key): name.key for name in possible}
-    rows = reader.corpus.read(
-        "explore",
-        vector=packed(vector),
-        text=fulltext_query(question),
-        limit=limits.candidates,
-        names=list(keys),
-        seeds=None if seeds is None else list(seeds),
-        first=limits.seeds,
-        k=HYBRID_K,
-        hub=limits.hub,
-        unnamed=limits.unnamed,
+    row = cast(
+        ExploreRow,
+        reader.corpus.read_visible(
+            "explore",
+            _NOTHING,
+            vector=packed(vector),
+            text=fulltext_query(question),
+            limit=limits.candidates,
+            names=list(keys),
+            seeds=None if seeds is None else list(seeds),
+            first=limits.seeds,
+            k=HYBRID_K,
+            hub=limits.hub,
+            unnamed=limits.unnamed,
+        ),
     )
-    row = cast(ExploreRow, rows[0]) if rows else _NOTHING
     near, matching = vector_ranking(row), fulltext_ranking(row)
     hybrid = fuse_hybrid(near, matching)
     known = {keys[named["id"]]: named for named in row["named"]}
@@ -106,15 +109,13 @@ def explore(
 
 def vector_search(reader: CorpusReader, vector: Sequence[float], limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks nearest to a vector; scores are cosines."""
-    rows = reader.corpus.read("vector_candidates", vector=packed(vector), limit=limit)
-    row = rows[0] if rows else _NOTHING
+    row = reader.corpus.read_visible("vector_candidates", _NOTHING, vector=packed(vector), limit=limit)
     return row["generation"], vector_ranking(row)
 
 
 def fulltext_search(reader: CorpusReader, question: str, limit: int) -> tuple[int, Ranked]:
     """Return the visible generation and the chunks that match the question's words best; scores are Lucene's."""
-    rows = reader.corpus.read("fulltext_candidates", text=fulltext_query(question), limit=limit)
-    row = rows[0] if rows else _NOTHING
+    row = reader.corpus.read_visible("fulltext_candidates", _NOTHING, text=fulltext_query(question), limit=limit)
     return row["generation"], fulltext_ranking(row)
 
 

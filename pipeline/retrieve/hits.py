@@ -52,13 +52,15 @@ class HitReader:
 
 
 def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
-    """Return chunks as hits, by id; ids that the corpus's generation lacks are left out."""
+    """Return chunks as hits, by id; ids that the corpus's generation lacks are left out.
+
+    Raises Superseded if another generation is visible by now: this one's chunks may be gone.
+    """
     stored: dict[str, StoredHit] = {}
-    for row in corpus.read("hydrate", ids=list(ids)) if ids else []:
-        for *fields, properties in row["hits"]:
-            fields.append(document_metadata(properties))
-            hit, centroid = Hit(*fields), properties.get("centroid")
-            stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
+    for *fields, properties in corpus.read_visible("hydrate", ids=list(ids))["hits"] if ids else ():
+        fields.append(document_metadata(properties))
+        hit, centroid = Hit(*fields), properties.get("centroid")
+        stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
     return stored
 
 

@@ -71,17 +71,18 @@ class PassageRelations:
 
 
 def read_relations(corpus: CorpusHandle, chunks: Sequence[str]) -> PassageRelations:
-    """Read the relations between some chunks of a corpus, by id."""
+    """Read the relations between some chunks of a corpus, by id; raises Superseded if they may be gone by now."""
     names: dict[frozenset[str], dict[str, float]] = defaultdict(dict)
     links: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    total = corpus.record.chunks
+    shared, linked = (corpus.read(query, ids=list(chunks)) for query in ("shared_names", "links_among"))
+    total = corpus.check_visible()["chunks"]
     rarest = math.log(1 + total / 2)
-    for row in corpus.read("shared_names", ids=list(chunks)):
+    for row in shared:
         rarity = math.log(1 + total / row["frequency"]) / rarest
         for first, second in combinations(row["mentions"], 2):
             about = first["about"] or second["about"]
             names[frozenset((first["id"], second["id"]))][row["name"]] = rarity * (_ABOUT if about else 1.0)
-    for row in corpus.read("links_among", ids=list(chunks)):
+    for row in linked:
         kind = _OF_EDGE[row["kind"]]
         links[row["source"], row["target"]][kind] = _LINK if row["kind"] in REFERENCES else row["score"]
     return PassageRelations(names, links)

@@ -7,14 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from neo4j.exceptions import ClientError
 
 from pipeline import HopRank, RetrieverResult, RetrieverResultItem
-from pipeline.errors import CorpusError
+from pipeline.db.catalogue import create_corpus
+from pipeline.db.corpus import open_corpus
+from pipeline.errors import CorpusError, Superseded, UnknownCorpus
 from pipeline.flows.maintain import drop, rename
-from pipeline.flows.search import Retriever, Retrievers
+from pipeline.flows.search import _TRIES, Retriever, Retrievers
+from pipeline.retrieve.legs import Leg
 
 Jsonl = Callable[..., Path]
 
@@ -66,6 +70,10 @@ class Asking:
         return outcome
 
 
+def otter(retriever: Retriever) -> RetrieverResult:
+    return retriever.search("otter")
+
+
 def make_anew(hoprank: HopRank, corpus: str, jsonl: Jsonl) -> None:
     drop(hoprank.client, corpus)
     hoprank.ingest(jsonl([{"id": "beaver", "text": "The beaver builds."}]), corpus=corpus)
@@ -74,21 +82,21 @@ def make_anew(hoprank: HopRank, corpus: str, jsonl: Jsonl) -> None:
 def test_a_retriever_is_kept(retrievers: Retrievers, corpus: str) -> None:
     search = Asking(SOMETHING, NOTHING)
 
-    assert retrievers.search(corpus, search) is SOMETHING
-    assert retrievers.search(corpus, search) is NOTHING
+    assert retrievers.call(corpus, search) is SOMETHING
+    assert retrievers.call(corpus, search) is NOTHING
     assert search.asked == [retrievers.current(corpus)] * 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("outcome", [NOTHING, ClientError("There is no such index")])
+@pytest.mark.parametrize("outcome", [Superseded("The corpus went on."), ClientError("There is no such index")])
 def test_a_search_is_repeated_once_in_a_corpus_made_anew(
-    hoprank: HopRank, retrievers: Retrievers, corpus: str, jsonl: Jsonl, outcome: RetrieverResult | Exception
+    hoprank: HopRank, retrievers: Retrievers, corpus: str, jsonl: Jsonl, outcome: Exception
 ) -> None:
     old = retrievers.current(corpus)
     make_anew(hoprank, corpus, jsonl)
     search = Asking(outcome, SOMETHING)
 
-    assert retrievers.search(corpus, search) is SOMETHING
+    assert retrievers.call(corpus, search) is SOMETHING
 
     assert search.asked == [old, retrievers.current(corpus)]
     assert search.asked[1].corpus.id != old.corpus.id
@@ -98,21 +106,53 @@ def test_a_fault_of_a_corpus_that_is_the_same_is_raised(retrievers: Retrievers, 
     search = Asking(ClientError("Something else"))
 
     with pytest.raises(ClientError, match="Something else"):
-        retrievers.search(corpus, search)
+        retrievers.call(corpus, search)
 
     assert len(search.asked) == 1
 
 
-def test_a_search_that_finds_something_asks_for_no_corpus(
-    hoprank: HopRank, retrievers: Retrievers, corpus: str, jsonl: Jsonl
+def test_a_search_that_is_superseded_again_and_again_says_so(retrievers: Retrievers, corpus: str) -> None:
+    search = Asking(*[Superseded("The corpus went on.")] * _TRIES)
+
+    with pytest.raises(Superseded, match="went on"):
+        retrievers.call(corpus, search)
+
+    assert len(search.asked) == _TRIES
+
+
+def test_names_that_two_corpora_swap_mean_the_other_one(
+    hoprank: HopRank, retrievers: Retrievers, corpora: list[str]
 ) -> None:
-    old = retrievers.current(corpus)
-    make_anew(hoprank, corpus, jsonl)
-    search = Asking(SOMETHING)
+    a, b, _ = corpora
+    before = {name: retrievers.call(name, otter).items[0].content for name in (a, b)}
 
-    assert retrievers.search(corpus, search) is SOMETHING
+    for old, new in ((a, f"{a}-aside"), (b, a), (f"{a}-aside", b)):
+        rename(hoprank.client, old, new)
 
-    assert search.asked == [old]
+    assert {name: retrievers.call(name, otter).items[0].content for name in (b, a)} == {
+        b: before[a],
+        a: before[b],
+    }
+
+
+def test_a_corpus_that_was_never_published_is_empty(hoprank: HopRank, corpus_name: str) -> None:
+    settings, model = hoprank.settings, f"{uuid4().hex}@1"
+    create_corpus(
+        hoprank.client,
+        corpus_name,
+        fingerprint=model,
+        dimension=hoprank.embedder.dimension,
+        chunker="x",
+        extractor="x",
+        analyzer="english",
+        links=settings.link.of_edges,
+    )
+    retriever = Retriever(open_corpus(hoprank.client, corpus_name), hoprank.embedder.embed_query, settings)
+
+    for leg in Leg:
+        assert not retriever.search("otter", leg=leg).items
+    assert not retriever.search("otter", filters={"year": 1}).items
+    assert not retriever.context("otter", len).passages
 
 
 def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(
@@ -121,8 +161,8 @@ def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(
     old = retrievers.current(corpus)
     rename(hoprank.client, corpus, f"{corpus}-new")
     try:
-        with pytest.raises(CorpusError):
-            retrievers.search(corpus, Asking(NOTHING))
+        with pytest.raises(UnknownCorpus):
+            retrievers.call(corpus, otter)
         with pytest.raises(CorpusError):
             retrievers.current(corpus)
         assert retrievers.current(f"{corpus}-new").corpus.id == old.corpus.id
@@ -134,7 +174,7 @@ def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(
 def test_the_retriever_that_was_used_longest_ago_is_dropped(few: Retrievers, corpora: list[str]) -> None:
     a, b, c = corpora
     first, second = few.current(a), few.current(b)
-    few.search(a, Asking(SOMETHING))  # so b is the one that was used longest ago
+    few.call(a, Asking(SOMETHING))  # so b is the one that was used longest ago
     third = few.current(c)
 
     assert few.current(a) is first
@@ -152,7 +192,7 @@ def test_a_search_goes_on_with_a_retriever_that_was_dropped_meanwhile(few: Retri
         assert few.current(a) is not retriever
         return retriever.search("otter")
 
-    assert few.search(a, search).items[0].content == f"The otter swims in {a}."
+    assert few.call(a, search).items[0].content == f"The otter swims in {a}."
 
 
 @pytest.mark.slow
@@ -161,7 +201,7 @@ def test_threads_that_search_more_corpora_than_are_kept_get_the_right_answers(
 ) -> None:
     def ask(turn: int) -> bool:
         name = corpora[turn % 3]
-        hits = few.search(name, lambda retriever: retriever.search("otter")).items
+        hits = few.call(name, lambda retriever: retriever.search("otter")).items
         return [hit.content for hit in hits] == [f"The otter swims in {name}."]
 
     with ThreadPoolExecutor(6) as pool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,9 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
+from pipeline.errors import UnknownCorpus
+from pipeline.flows.maintain import drop, rename
 from pipeline.flows.search import Retriever
 from pipeline.ingest.update.write_session import WriteSession
 from pipeline.retrieve.filters import matches
@@ -90,8 +96,9 @@ def test_scores_are_those_of_the_old_state_until_the_new_one_is_whole(
 
     def scores(corpus: str) -> list[Any]:
         retriever = hoprank.retriever(corpus)
-        walk = retriever.rank(check_question("Who met Ada Lovelace?"), Leg.WHOLE).walk.scores
-        return [walk, read_relations(retriever.corpus, list(walk)).names]
+        trace = retriever.rank(check_question("Who met Ada Lovelace?"), Leg.WHOLE)
+        walk = trace.walk.scores
+        return [walk, read_relations(retriever.corpus.at(trace.generation), list(walk)).names]
 
     def die(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -112,3 +119,128 @@ def test_scores_are_those_of_the_old_state_until_the_new_one_is_whole(
         assert scores(name) == before
         hoprank.ingest(tmp_path, corpus=name)
         assert scores(name) != before
+
+
+class Replaced:
+    """Replaces the texts of a corpus, and collects the old ones, when a query of a name is about to be asked."""
+
+    def __init__(self, hoprank: HopRank, corpus: str, query: str) -> None:
+        self._asking = Client.read
+        self._hoprank, self._corpus, self._query = hoprank, corpus, query
+        self.texts = 0
+
+    def read(self, client: Client, name: str, /, *args: Any, **params: Any) -> list[Any]:
+        if name == self._query and self._query:
+            self._query = ""
+            self.replace()
+        return self._asking(client, name, *args, **params)
+
+    def replace(self) -> None:
+        self.texts += 1
+        text = f"Ada Number{self.texts} met Ben and Cleo."
+        documents = [{"id": str(number), "text": text, "metadata": {"year": 1833}} for number in range(3)]
+        # BM25 gives no weight to words of most documents.
+        others = [{"id": f"bread-{number}", "text": "Bread is baked."} for number in range(4)]
+        self._hoprank.replace([*documents, *others], self._corpus)
+
+
+@pytest.mark.parametrize("filters", [None, {"year": 1833}], ids=["all", "filtered"])
+@pytest.mark.parametrize("query", ["explore", "hydrate"])
+def test_a_question_whose_corpus_is_replaced_meanwhile_is_answered_from_the_new_one(
+    hoprank: HopRank,
+    corpus_name: str,
+    query: str,
+    filters: dict[str, object] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    replaced = Replaced(hoprank, corpus_name, query)
+    replaced.replace()
+    monkeypatch.setattr(Client, "read", lambda *args, **params: replaced.read(*args, **params))
+
+    found = hoprank.search(QUESTION, corpus=corpus_name, filters=filters, top_k=3).items
+
+    assert replaced.texts == 2
+    assert len(found) == 3
+    assert all("Number2" in item.content for item in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("leg", "query"),
+    [
+        (Leg.VECTOR, "hydrate"),
+        (Leg.FULLTEXT, "hydrate"),
+        (Leg.BM25, "hydrate"),
+        (Leg.BM25, "corpus_size"),
+        (Leg.HOPS, "hydrate"),
+        (Leg.GRAPH, "hydrate"),
+    ],
+)
+def test_each_leg_answers_from_the_new_generation(
+    hoprank: HopRank, corpus_name: str, leg: Leg, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced = Replaced(hoprank, corpus_name, query)
+    replaced.replace()
+    monkeypatch.setattr(Client, "read", lambda *args, **params: replaced.read(*args, **params))
+
+    found = hoprank.search(QUESTION, corpus=corpus_name, leg=leg, top_k=3).items
+
+    assert replaced.texts == 2
+    assert found
+    assert all("Number2" in item.content for item in found)
+
+
+@pytest.mark.parametrize("query", ["hydrate", "shared_names"])
+def test_a_context_is_of_one_generation(
+    hoprank: HopRank, corpus_name: str, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced = Replaced(hoprank, corpus_name, query)
+    replaced.replace()
+    monkeypatch.setattr(Client, "read", lambda *args, **params: replaced.read(*args, **params))
+
+    context = hoprank.context(QUESTION, corpus=corpus_name)
+
+    assert replaced.texts == 2
+    assert not any("Number1" in passage.text for passage in context.passages)
+    assert any(passage.tie for passage in context.passages)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drops", [False, True])
+def test_searches_beside_writers_get_whole_generations(hoprank: HopRank, corpus_name: str, *, drops: bool) -> None:
+    name, aside = corpus_name, f"{corpus_name}-aside"
+    replaced = Replaced(hoprank, name, "")
+    replaced.replace()
+    over = threading.Event()
+
+    def write() -> None:
+        for turn in range(12):
+            replaced.replace()
+            if drops and turn % 3 == 1:
+                drop(hoprank.client, name)
+            elif turn % 3 == 2:
+                rename(hoprank.client, name, aside)
+                rename(hoprank.client, aside, name)
+
+    def ask(thread: int) -> list[list[str]]:
+        answers = []
+        while not over.is_set():
+            # Between the renames, and between a drop and the next state, there is no corpus of the name.
+            with suppress(UnknownCorpus):
+                filters = {"year": 1833} if thread % 2 else None
+                found = hoprank.search(QUESTION, top_k=3, corpus=name, filters=filters).items
+                answers.append([item.content for item in found])
+        return answers
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ask, thread) for thread in range(4)]
+        try:
+            write()
+        finally:
+            over.set()
+        answers = [answer for each in asked for answer in each.result()]
+
+    assert len(answers) > 20
+    # A corpus that is made anew is empty until its first generation is published.
+    assert {len(texts) for texts in answers} - ({0} if drops else set()) == {3}
+    assert all(len(set(texts)) <= 1 for texts in answers)

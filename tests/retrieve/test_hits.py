@@ -12,6 +12,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.errors import Superseded
 from pipeline.retrieve.hits import HitReader, read_hits
 
 
@@ -38,8 +39,9 @@ def test_what_the_generation_lacks_is_left_out(
     found = hoprank.search("silk", corpus=corpus_name, leg="vector").items[0].metadata["id"]
 
     assert list(read_hits(corpus, [found, "gone"])) == [found]
-    assert read_hits(corpus.at(corpus.generation - 1), [found]) == {}
     assert read_hits(other, [found]) == {}
+    with pytest.raises(Superseded, match="replaced while it was read"):
+        read_hits(corpus.at(corpus.generation - 1), [found])
 
 
 def test_nothing_is_asked_of_the_server_for_no_chunks(
@@ -98,7 +100,8 @@ def test_another_generation_is_read_anew(
     reader = HitReader(corpus)
 
     assert list(reader.read(ids[:1], corpus.generation)) == ids[:1]
-    assert reader.read(ids[:1], corpus.generation - 1) == {}
+    with pytest.raises(Superseded):
+        reader.read(ids[:1], corpus.generation - 1)
     assert list(reader.read(ids[:1], corpus.generation)) == ids[:1]
     assert ids_read == [ids[:1]] * 3
 

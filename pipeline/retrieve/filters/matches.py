@@ -62,17 +62,21 @@ class FilterMatcher:
         self._known: Recent[str, Matches] = Recent(_REMEMBERED)
 
     def match(self, filter_: Filter) -> Matches:
-        """Return the chunks of the visible generation that match a filter; a new generation is read at first use."""
-        rows = self._corpus.read("corpus_size")
-        generation = rows[0]["generation"] if rows else 0
+        """Return the chunks of the visible generation that match a filter; a new generation is read at first use.
+
+        Raises Superseded if another generation is published meanwhile.
+        """
+        corpus = self._corpus.at(self._corpus.read_visible("corpus_size")["generation"])
         # Not the filter itself: as keys 1 and true are equal.
         key = repr(filter_)
         with self._lock:
-            if self._catalog is None or self._catalog.generation != generation:
-                self._catalog = _Catalog(self._corpus.at(generation))
+            if self._catalog is None or self._catalog.generation != corpus.generation:
+                self._catalog = _Catalog(corpus)
                 self._known.clear()
-            known = self._known.get(key)
-            return self._known.use(key, self._catalog.matches(filter_) if known is None else known)
+            if (matches := self._known.get(key)) is None:
+                matches = self._catalog.matches(filter_)
+                corpus.check_visible()
+            return self._known.use(key, matches)
 
 
 class _Catalog:

@@ -34,10 +34,10 @@ FETCHED_AT_MOST = 5_000
 def filtered_vector_search(reader: CorpusReader, matches: Matches, vector: Sequence[float], limit: int) -> Ranked:
     """Return the ``limit`` matches nearest to a vector; scores are cosines."""
     if not matches.exact:
-        return _overfetched(lambda ask: vector_search(reader, vector, ask)[1], matches, limit)
+        return _overfetched(reader, lambda ask: vector_search(reader, vector, ask), matches, limit)
     corpus = reader.corpus.at(matches.generation)
-    rows = corpus.read("filtered_vector", ids=list(matches.ids), vector=packed(vector), limit=limit)
-    return vector_ranking(rows[0])
+    row = corpus.read_visible("filtered_vector", ids=list(matches.ids), vector=packed(vector), limit=limit)
+    return vector_ranking(row)
 
 
 def filtered_fulltext_search(reader: CorpusReader, matches: Matches, question: str, limit: int) -> Ranked:
@@ -49,10 +49,10 @@ def filtered_fulltext_search(reader: CorpusReader, matches: Matches, question: s
     if not (text and matches.ids):
         return Ranked(Leg.FULLTEXT, {})
     if not matches.exact or _ask(matches, limit) <= FETCHED_AT_MOST:
-        return _overfetched(lambda ask: fulltext_search(reader, question, ask)[1], matches, limit)
+        return _overfetched(reader, lambda ask: fulltext_search(reader, question, ask), matches, limit)
     corpus = reader.corpus.at(matches.generation)
-    rows = corpus.read("filtered_fulltext", text=text, ids=list(matches.ids), limit=limit)
-    return fulltext_ranking(rows[0])
+    row = corpus.read_visible("filtered_fulltext", text=text, ids=list(matches.ids), limit=limit)
+    return fulltext_ranking(row)
 
 
 def explore_filtered(
@@ -63,9 +63,10 @@ def explore_filtered(
     matching = filtered_fulltext_search(reader, matches, question, limits.candidates)
     hybrid = fuse_hybrid(near, matching)
     around = explore(reader, question, vector, limits, hybrid.ids[: limits.seeds])
+    if around.generation != matches.generation:
+        raise reader.corpus.superseded()
     return replace(
         around,
-        generation=matches.generation,
         vector=near,
         fulltext=matching,
         hybrid=hybrid,
@@ -79,11 +80,15 @@ def _ask(matches: Matches, limit: int) -> int:
     return math.ceil(limit * _SURPLUS * matches.total / len(matches))
 
 
-def _overfetched(fetch: Callable[[int], Ranked], matches: Matches, limit: int) -> Ranked:
+def _overfetched(
+    reader: CorpusReader, fetch: Callable[[int], tuple[int, Ranked]], matches: Matches, limit: int
+) -> Ranked:
     """Fetch more and more hits of an index until ``limit`` of them match, or it has no more."""
     ask = _ask(matches, limit)
     while True:
-        fetched = fetch(ask)
+        generation, fetched = fetch(ask)
+        if generation != matches.generation:
+            raise reader.corpus.superseded()
         kept = matches.keep(fetched)
         if len(kept.scores) >= limit or len(fetched.scores) < ask or ask >= matches.total:
             return kept.first(limit)

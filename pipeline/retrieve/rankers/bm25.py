@@ -84,11 +84,12 @@ class Bm25:
         return index.generation, ranked(Leg.BM25, first)
 
     def _current(self) -> _Index:
-        rows = self._corpus.read("corpus_size")
-        generation = rows[0]["generation"] if rows else 0
+        generation = self._corpus.read_visible("corpus_size")["generation"]
         with self._lock:
             if self._index is None or self._index.generation != generation:
-                rows = sorted(self._corpus.at(generation).stream("chunk_texts"), key=lambda row: row["id"])
+                corpus = self._corpus.at(generation)
+                rows = sorted(corpus.stream("chunk_texts"), key=lambda row: row["id"])
+                corpus.check_visible()
                 texts = [self._terms(f"{row['title']} {row['heading']} {row['text']}") for row in rows]
                 scorer = Inverted(texts) if any(texts) else None
                 self._index = _Index(generation, [row["id"] for row in rows], scorer)

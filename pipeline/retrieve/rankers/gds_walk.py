@@ -8,6 +8,7 @@ from neo4j.exceptions import ClientError
 from pipeline.db.catalogue import Corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.projections import Projection, ensure_projection, is_missing, run_on_projection
+from pipeline.errors import Superseded
 from pipeline.ids import digest
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
@@ -20,7 +21,7 @@ class GdsWalk:
 
     def __init__(self, corpus: CorpusHandle, settings: WalkSettings) -> None:
         self._client = corpus.client
-        self._corpus = corpus.record
+        self._corpus = corpus
         self._settings = settings
 
     def prepare(self, generation: int, chunks: int) -> None:
@@ -49,15 +50,7 @@ class GdsWalk:
         except ClientError as error:
             if not is_missing(error):
                 raise
-
-        def prepare_current() -> None:
-            """Project the generation; drop the projection if the corpus has changed or is gone in the meantime."""
-            self.prepare(generation, chunks)
-            rows = self._client.read("corpus_size", corpus=self._corpus.id)
-            if not rows or rows[0]["generation"] != generation:
-                self._client.read("drop_projection", graph=name)
-
-        self._client.in_background(name, prepare_current)
+        self._client.in_background(name, lambda: self.prepare(generation, chunks))
         return None
 
     def _rank_on(self, name: str, seeds: Seeds, limit: int) -> Ranked:
@@ -74,18 +67,21 @@ class GdsWalk:
         return ranked(Leg.GRAPH, dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True)) if rows else {})
 
     def _projection(self, generation: int) -> Projection:
-        return walk_projection(self._corpus, generation, self._settings)
+        return walk_projection(self._corpus.record, generation, self._settings)
 
     def _project(self, generation: int, chunks: int) -> Callable[[str], object]:
-        return lambda name: self._client.read(
-            "project",
-            graph=name,
-            corpus=self._corpus.id,
-            label=self._corpus.label,
-            generation=generation,
-            chunks=chunks,
-            **_weights(self._settings),
-        )
+        corpus = self._corpus.at(generation)
+
+        def project(name: str) -> None:
+            corpus.read("project", graph=name, chunks=chunks, **_weights(self._settings))
+            try:
+                corpus.check_visible()
+            except Superseded:
+                # It may lack what was collected meanwhile, and nobody would drop it.
+                self._client.read("drop_projection", graph=name)
+                raise
+
+        return project
 
 
 def walk_projection(corpus: Corpus, generation: int, settings: WalkSettings) -> Projection:

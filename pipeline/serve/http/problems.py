@@ -29,6 +29,7 @@ _STATUSES: tuple[tuple[type[HopRankError], int], ...] = (
     (errors.CorpusError, 409),
     (errors.InputError, 422),
     (errors.Busy, 409),
+    (errors.Superseded, 503),
     (errors.Overloaded, 503),
     (errors.ServerLost, 503),
     (errors.ServerStartFailed, 503),

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pipeline.db.catalogue import Corpus, NamedGraph, find_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
+from pipeline.db.corpus import read_whole
 from pipeline.db.embedded.options import Report as StartReport
 from pipeline.db.embedded.options import silent
 from pipeline.embedding.backends import make_embedder
@@ -252,9 +253,24 @@ class HopRank(AbstractContextManager["HopRank"]):
 
     def graph_of(self, graph: NamedGraph) -> KnowledgeGraph:
         """Return a knowledge graph that was looked up already, in the same call: a name may soon be another's."""
-        return self._graphs.get(graph.id, lambda: self._open_graph(graph.name, create=False))
+        return self._graphs.get(graph.id, lambda: self._open_graph(graph))
 
-    def _open_graph(self, name: str, *, create: bool) -> KnowledgeGraph:
+    def read_graph(self, name: str, read: Callable[[KnowledgeGraph], _Kept], *, corpus: bool = False) -> _Kept:
+        """Return what ``read`` returns of the graph, or with ``corpus`` of the corpus, that has this name now.
+
+        It is called again if another takes the name meanwhile, or if the corpus changes: what it read is being deleted.
+        """
+
+        def once() -> _Kept:
+            graph = self.open_graph(name) if corpus else self.graph(name, create=False)
+            try:
+                return read(graph)
+            finally:
+                graph.check_current()
+
+        return read_whole(once)
+
+    def _open_graph(self, name: str | NamedGraph, *, create: bool = False) -> KnowledgeGraph:
         return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings, create=create)
 
     def open_graph(self, corpus: str = "default") -> KnowledgeGraph:

@@ -36,7 +36,7 @@ HopRankError                    base: a message with the problem, and a fix
     ├── EmbeddingFailed         an embedding endpoint doesn't answer, or not with vectors
     ├── Overloaded              the service has no room for a request at present
     ├── RequestTimeout          a request took longer than the service allows
-    ├── Superseded              what was being read was replaced, renamed or dropped meanwhile
+    ├── Superseded              a corpus or graph that was replaced, renamed or dropped while it was read
     └── Busy                    another process holds a lease or lock
 """
 
@@ -203,7 +203,7 @@ class RequestTimeout(Fault):
 
 
 class Superseded(Fault):
-    """What was being read was replaced, renamed or dropped meanwhile; reading it again finds what is there now."""
+    """A corpus or graph was replaced, renamed or dropped while it was read; to ask again finds what is there now."""
 
 
 class Busy(Fault):

@@ -13,7 +13,7 @@ from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
 from pipeline.db.writers import is_stale
 from pipeline.edges import EdgeKind
-from pipeline.errors import FingerprintError, InputError, UnknownCorpus, UnknownGraph, did_you_mean
+from pipeline.errors import FingerprintError, InputError, Superseded, UnknownCorpus, UnknownGraph, did_you_mean
 from pipeline.records import Fingerprint
 
 SCHEMA_VERSION = 6
@@ -158,6 +158,13 @@ def get_graph(client: Client, name: str) -> NamedGraph:
     names = [listed.name for listed, _ in list_graphs(client)]
     fix = did_you_mean(name, names, _known(names) or "There is none yet.")
     raise UnknownGraph(f"There is no graph {name!r}.", fix)
+
+
+def check_graph(client: Client, graph: NamedGraph, *, unchanged: bool = False) -> None:
+    """Raise Superseded if another graph, or none, has the name by now; with ``unchanged`` also if it was written to."""
+    current = find_graph(client, graph.name)
+    if current is None or current.id != graph.id or (unchanged and current.version != graph.version):
+        raise Superseded(f"The graph {graph.name!r} was replaced while it was read.", "Ask again.")
 
 
 def _known(names: Sequence[str]) -> str:

@@ -1,8 +1,9 @@
 """The handle of a corpus: connection and record, by which queries read and write it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from neo4j import Record
 from neo4j.exceptions import ClientError
@@ -11,6 +12,11 @@ from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
 from pipeline.errors import Superseded
+
+_Result = TypeVar("_Result")
+
+_READINGS = 20
+"""Times that a read is begun, at most. Chosen by hand: a publication takes ten times as long as a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +122,11 @@ class CorpusHandle:
 def open_corpus(client: Client, name: str) -> CorpusHandle:
     """Return the corpus with this name, at its visible generation; raises CorpusError if there is none."""
     return CorpusHandle(client, get_corpus(client, name))
+
+
+def read_whole(read: Callable[[], _Result]) -> _Result:
+    """Return what ``read`` returns, which is called again while it raises Superseded, up to 20 times in all."""
+    for _ in range(_READINGS - 1):
+        with suppress(Superseded):
+            return read()
+    return read()

@@ -9,7 +9,7 @@ from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import check_model, find_corpus
 from pipeline.db.client import Client
-from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuestionError, ServerUnsupported, Superseded
 from pipeline.retrieve.context import Context, build_context
@@ -28,9 +28,6 @@ from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import Settings
 
 _Result = TypeVar("_Result")
-
-_TRIES = 20
-"""Generations that a question begins with, at most. Chosen by hand: a publication takes ten times a search's time."""
 
 
 class Retriever:
@@ -214,15 +211,18 @@ class Retrievers:
         It is called again if the corpus, or its generation, was replaced meanwhile; Superseded is raised if that goes
         on without an end.
         """
-        for _ in range(_TRIES - 1):
+
+        def read() -> _Result:
             retriever = self._kept(name)
             try:
                 return call(retriever)
             except (ClientError, Superseded) as error:
                 # The indexes of a corpus that is dropped go while a question reads them.
-                if not self._drop_if_replaced(retriever, name) and isinstance(error, ClientError):
-                    raise
-        return call(self._kept(name))
+                if self._drop_if_replaced(retriever, name) and isinstance(error, ClientError):
+                    raise retriever.corpus.superseded() from error
+                raise
+
+        return read_whole(read)
 
     def _kept(self, name: str) -> Retriever:
         def opened() -> Retriever:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Self, TypeVar, Unpack
 
-from pipeline.db.catalogue import get_graph
+from pipeline.db.catalogue import NamedGraph, get_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.corpus import open_corpus
@@ -57,14 +57,16 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
 
     def __init__(
         self,
-        name: str,
+        name: str | NamedGraph,
         *,
         client: Client | None = None,
         embedder: Embedder | None = None,
         settings: Settings | None = None,
         create: bool = True,
     ) -> None:
-        """Open the graph of that name; create it if it is missing, or raise GraphError with ``create=False``.
+        """Open the graph of that name, or the one that was looked up.
+
+        A missing graph is created, or GraphError is raised with ``create=False``.
 
         ``client`` is the connection to use; the default opens one from ``settings``, which :meth:`close` closes.
         ``embedder`` embeds texts; the default is the one that ``settings`` name.
@@ -72,8 +74,11 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         settings = settings or load_settings()
 
         def store(client: Client) -> Store:
-            graph = check_layout(make_graph(client, name) if create else get_graph(client, name))
-            return Neo4jStore(client, graph, settings.fulltext.analyzer, settings.walk.projection_megabytes)
+            graph = name
+            if not isinstance(graph, NamedGraph):
+                graph = make_graph(client, graph) if create else get_graph(client, graph)
+            megabytes = settings.walk.projection_megabytes
+            return Neo4jStore(client, check_layout(graph), settings.fulltext.analyzer, megabytes)
 
         self._connect(client, embedder, settings, store)
 

@@ -54,6 +54,10 @@ class GraphReader:
         """Internal id of the corpus that this is; None of a knowledge graph."""
         return self._store.corpus.id if isinstance(self._store, CorpusStore) else None
 
+    def check_current(self) -> None:
+        """Raise Superseded if another graph, or none, has the name by now; also if a corpus has changed since."""
+        self._store.check_current()
+
     @cached_property
     def _embedder(self) -> Embedder:
         return self._configured_embedder or SentenceTransformerEmbedder()

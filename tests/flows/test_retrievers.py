@@ -14,10 +14,10 @@ from neo4j.exceptions import ClientError
 
 from pipeline import HopRank, RetrieverResult, RetrieverResultItem
 from pipeline.db.catalogue import create_corpus
-from pipeline.db.corpus import open_corpus
+from pipeline.db.corpus import _READINGS, open_corpus
 from pipeline.errors import CorpusError, Superseded, UnknownCorpus
 from pipeline.flows.maintain import drop, rename
-from pipeline.flows.search import _TRIES, Retriever, Retrievers
+from pipeline.flows.search import Retriever, Retrievers
 from pipeline.retrieve.legs import Leg
 
 Jsonl = Callable[..., Path]
@@ -112,12 +112,12 @@ def test_a_fault_of_a_corpus_that_is_the_same_is_raised(retrievers: Retrievers, 
 
 
 def test_a_search_that_is_superseded_again_and_again_says_so(retrievers: Retrievers, corpus: str) -> None:
-    search = Asking(*[Superseded("The corpus went on.")] * _TRIES)
+    search = Asking(*[Superseded("The corpus went on.")] * _READINGS)
 
     with pytest.raises(Superseded, match="went on"):
         retrievers.call(corpus, search)
 
-    assert len(search.asked) == _TRIES
+    assert len(search.asked) == _READINGS
 
 
 def test_names_that_two_corpora_swap_mean_the_other_one(

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipeline.api import HopRank
+from pipeline.db.catalogue import check_graph, get_graph
 from pipeline.db.client import batches
+from pipeline.db.corpus import read_whole
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.route import (
     Evidence,
@@ -70,6 +72,9 @@ class StateReader:
 
     def read(self) -> State:
         """Return the state; raises GraphError if the graph doesn't exist or has no project."""
+        return read_whole(self._read)
+
+    def _read(self) -> State:
         rows = self._hoprank.client.read("routing_state", name=self._name)
         if not rows:
             raise GraphError(f"There is no graph {self._name!r}.", "Make it: hoprank route sync registry.yaml.")
@@ -96,7 +101,8 @@ class StateReader:
         with self._lock:
             kept = self._kept
         if kept is None or kept.version != version:
-            graph = ProjectGraph.open(self._hoprank, self._name, create=False)
+            stored = get_graph(self._hoprank.client, self._name)
+            graph = ProjectGraph(self._hoprank.graph_of(stored))
             projects = tuple(replace(one, corpus=one.corpus or one.id) for one in graph.list_nodes())
             # Embedded as questions: passages would load the whole model, where a question takes its export.
             embed, before = self._hoprank.embedder.embed_query, self._vectors
@@ -106,7 +112,8 @@ class StateReader:
                 for text in dict.fromkeys(texts.values())
             }
             summaries = {project: vectors[text] for project, text in texts.items()}
-            kept = _Kept(version, projects, summaries, tuple(graph.get_edges()))
+            kept = _Kept((stored.id, stored.version), projects, summaries, tuple(graph.get_edges()))
+            check_graph(self._hoprank.client, stored, unchanged=True)
             with self._lock:
                 self._kept = kept
         return kept

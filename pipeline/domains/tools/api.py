@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import get_graph
+from pipeline.db.catalogue import NamedGraph, check_graph, get_graph
+from pipeline.db.corpus import read_whole
 from pipeline.domains.tools import build, queries
 from pipeline.domains.tools.catalogue import Built, Catalogue, stored_catalogue
 from pipeline.domains.tools.chains.plan import Chain
@@ -115,8 +116,16 @@ class Tools:
         return self._connection.graph(self.name, create=False)
 
     def _search(self) -> ToolSearch:
-        stored = get_graph(self._connection.client, self.name)
-        return self._searches.get((stored.id, stored.version), lambda: ToolSearch.open(self._connection, self.name))
+        def read(stored: NamedGraph) -> ToolSearch:
+            search = ToolSearch(self._connection.graph_of(stored), self._connection.embedder, self._settings)
+            check_graph(self._connection.client, stored, unchanged=True)
+            return search
+
+        def current() -> ToolSearch:
+            stored = get_graph(self._connection.client, self.name)
+            return self._searches.get((stored.id, stored.version), lambda: read(stored))
+
+        return read_whole(current)
 
 
 Task = Annotated[str, Field(min_length=1, max_length=10_000, description="What is to be done.")]

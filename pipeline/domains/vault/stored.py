@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.api import HopRank
-from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
 from pipeline.domains.vault.links import folded, names_of
 from pipeline.domains.vault.note import ANY, Note, NoteType, Scope
 from pipeline.errors import CorpusError, did_you_mean
@@ -140,7 +140,7 @@ class NoteGraph:
 
 
 def read_graph(corpus: CorpusHandle) -> NoteGraph:
-    """Return the notes and links of a vault's visible generation."""
+    """Return the notes and links of a vault's visible generation; raises Superseded if another is published by now."""
     notes = {row["note"]["key"]: _note(row["note"]) for row in corpus.stream("vault_notes")}
     merged: dict[tuple[str, str], list[Any]] = defaultdict(lambda: [0, {}, {}])
     for row in corpus.stream("vault_links"):
@@ -149,6 +149,7 @@ def read_graph(corpus: CorpusHandle) -> NoteGraph:
             link[0] += row["count"]
             link[1].update(dict.fromkeys(row["relations"]))
             link[2].update(dict.fromkeys(filter(None, row["context"].split("\n"))))
+    corpus.check_visible()
     links = (NoteLink(*ends, count, tuple(types), tuple(texts)) for ends, (count, types, texts) in merged.items())
     return NoteGraph(corpus, notes, tuple(links))
 
@@ -201,15 +202,19 @@ class OpenVault:
 
         Raises CorpusError if there is no vault of that name.
         """
-        corpus = open_corpus(self.hoprank.client, self.name)
-        with self._lock:
-            every = self._all
-            if every is None or (every.corpus.id, every.corpus.generation) != (corpus.id, corpus.generation):
-                every = read_graph(corpus)
-                self._all, self._graphs = every, {}
-            if published not in self._graphs:
-                self._graphs[published] = every.scoped(self.scope, published=published)
-            return self._graphs[published]
+
+        def read() -> NoteGraph:
+            corpus = open_corpus(self.hoprank.client, self.name)
+            with self._lock:
+                every = self._all
+                if every is None or (every.corpus.id, every.corpus.generation) != (corpus.id, corpus.generation):
+                    every = read_graph(corpus)
+                    self._all, self._graphs = every, {}
+                if published not in self._graphs:
+                    self._graphs[published] = every.scoped(self.scope, published=published)
+                return self._graphs[published]
+
+        return read_whole(read)
 
     def note(self, name: str) -> Note:
         """Return the note with this key, file name, title or alias; raises CorpusError if none or several have it."""

@@ -45,6 +45,10 @@ class CorpusStore:
             raise GraphError(f"The corpus {self.name!r} keeps no history.", "Read it as it is now.")
         return self
 
+    def check_current(self) -> None:
+        """Raise Superseded if another generation is visible now, or if another corpus, or none, has the name."""
+        self.corpus.check_visible()
+
     def size(self) -> GraphSize:
         """Count nodes and edges."""
         rows = self.corpus.read("corpus_counts")

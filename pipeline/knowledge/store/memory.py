@@ -37,6 +37,9 @@ class MemoryStore:
         edges = (edge for edge in self._edges.values() if {edge.source, edge.target} <= ids and visibility.sees(edge))
         return type(self)(self.name, nodes, edges)
 
+    def check_current(self) -> None:
+        """Do nothing: a graph in memory stays as it is."""
+
     @property
     def dimension(self) -> int | None:
         """Length of the embeddings; None if no node has one."""

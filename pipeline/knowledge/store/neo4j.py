@@ -7,7 +7,7 @@ from typing import Any, Self
 from neo4j import Record
 from neo4j.exceptions import ClientError
 
-from pipeline.db.catalogue import NamedGraph
+from pipeline.db.catalogue import NamedGraph, check_graph
 from pipeline.db.client import Client, batches
 from pipeline.db.indexes import cosine_of, ensure_indexes
 from pipeline.db.projections import Projection, run_on_projection, run_once
@@ -44,6 +44,10 @@ class Neo4jStore:
         if self.graph.dimension is None:  # once it is known, it stays
             self.graph = self._state() or self.graph
         return self.graph.dimension
+
+    def check_current(self) -> None:
+        """Raise Superseded if another graph, or none, has the name now: this one is being deleted then."""
+        check_graph(self.client, self.graph)
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""

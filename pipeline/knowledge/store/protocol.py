@@ -24,6 +24,9 @@ class Store(Protocol):
     def dimension(self) -> int | None:
         """Length of the embeddings; None while no node has one."""
 
+    def check_current(self) -> None:
+        """Raise Superseded if something else has its name now, or nothing; a corpus: if it has changed."""
+
     def size(self) -> GraphSize:
         """Count nodes and edges."""
 

@@ -161,10 +161,7 @@ async def _read(
     name: str, service: State, grant: Grant, call: Callable[[KnowledgeGraph], _Result], *, is_corpus: bool = False
 ) -> _Result:
     grant.check(name)
-    hoprank = service.connection
-    return await service.gate.run(
-        lambda: call(hoprank.open_graph(name) if is_corpus else hoprank.graph(name, create=False))
-    )
+    return await service.gate.run(service.connection.read_graph, name, call, corpus=is_corpus)
 
 
 def _size(graph: KnowledgeGraph) -> GraphModel:

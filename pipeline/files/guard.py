@@ -7,11 +7,16 @@ content should be read as well as possible (``Guard.mend``). Of a key that a JSO
 """
 
 import codecs
+import errno
 import math
+import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +30,7 @@ MEND = "Mend it, or leave it out."
 AS_UTF_8 = "Convert it to UTF-8, for example with iconv -f latin1 -t utf-8."
 """The advice for bytes of another encoding."""
 
+_LINUX = sys.platform == "linux"
 _ILL_FORMED = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -82,10 +88,61 @@ def unopenable(error: OSError | ValueError) -> Unreadable:
     return Unreadable(f"can't be read: {reason.lower()}", "Check that it is there and that you may read it.")
 
 
+Folders = tuple[Path, ...] | None
+"""Real folders below which a path must lead; None: anywhere."""
+
+
+def open_file(path: Path, limits: Limits) -> BufferedReader:
+    """Open a file; raises ValueError, or OSError, also if it isn't below the folders of the limits."""
+    opener = None if limits.within is None else partial(_open_below, limits.within)
+    return open(path, "rb", opener=opener)
+
+
+@contextmanager
+def listed(folder: Path, within: Folders) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """Yield the entries of a folder, valid within the context; raises OSError, as :func:`open_file`."""
+    if within is None or os.scandir not in os.supports_fd:
+        _check_below(os.path.realpath(folder), within)
+        with os.scandir(folder) as entries:
+            yield entries
+        return
+    descriptor = _open_below(within, folder, os.O_RDONLY)
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
+
+
+def _open_below(within: Folders, path: str | Path, flags: int) -> int:
+    # Opening a pipe would wait for its writer.
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _check_below(_place_of(descriptor, path), within)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _place_of(descriptor: int, path: str | Path) -> str:
+    """Return where an open file is: what its name leads to by now may be another."""
+    if _LINUX:
+        return str(Path(f"/proc/self/fd/{descriptor}").readlink())
+    # Shortens the moment in which a link can be put in place; it doesn't close it.
+    real = os.path.realpath(path)
+    return real if os.path.samestat(os.fstat(descriptor), os.lstat(real)) else os.devnull
+
+
+def _check_below(place: str, within: Folders) -> None:
+    if within is not None and not any(Path(place).is_relative_to(folder) for folder in within):
+        raise PermissionError(errno.EACCES, "it leads out of the folders that may be read")
+
+
 def content_of(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """Return the bytes of ``path``. Raises Unreadable if the file is too large, empty, or can't be opened."""
     try:
-        with path.open("rb") as file:
+        with open_file(path, limits) as file:
             # reading a byte more than allowed tests the size, which may change meanwhile
             data = file.read(limits.bytes_read + 1)
     except (OSError, ValueError) as error:

@@ -1,6 +1,7 @@
 """Limits of the files that are read."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 MEGABYTE = 1_000_000
 
@@ -13,7 +14,8 @@ class Limits:
     file's parts. ``pages`` are a PDF's. ``seconds`` and ``bytes_of_memory`` limit the parsing of a PDF, DOCX or HTML
     file, and of source code. ``characters_of_yaml`` are those of a YAML text: PyYAML reads a megabyte in ten seconds.
     ``depth`` is how deep the values of JSON and YAML may be nested: far below Python's limit of 1,000 calls, so that
-    whoever walks through a value may recurse (chosen by hand; real files have fewer than 20 levels).
+    whoever walks through a value may recurse (chosen by hand; real files have fewer than 20 levels). ``within`` are the
+    real folders below which a file must be when it is opened, wherever its name leads; None: anywhere.
     """
 
     bytes_read: int = 50 * MEGABYTE
@@ -23,6 +25,7 @@ class Limits:
     bytes_of_memory: int = 2_000 * MEGABYTE
     characters_of_yaml: int = 100_000
     depth: int = 100
+    within: tuple[Path, ...] | None = None
 
 
 DEFAULT_LIMITS = Limits()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,11 +19,13 @@ from pipeline.files.guard import (
     Unreadable,
     check_depth,
     encodable,
+    open_file,
     read_text,
     storable,
     too_deep,
     unopenable,
 )
+from pipeline.files.limits import Limits
 
 _ESCAPED = re.compile(r"\\u(?:[dD]|0000)")
 """The spelling in JSON of half a surrogate pair, or NUL; a whole pair begins like this, too."""
@@ -121,7 +124,7 @@ def lines(path: Path, guard: Guard = GUARD) -> Generator[Line]:
     """
     most = guard.limits.bytes_read
     number = 0
-    with guard.naming(path), _opened(path) as file:
+    with guard.naming(path), _opened(path, guard.limits) as file:
         try:
             while text := file.readline(most + 1):
                 number += 1
@@ -135,13 +138,13 @@ def lines(path: Path, guard: Guard = GUARD) -> Generator[Line]:
             raise unopenable(error) from None
 
 
-def _opened(path: Path) -> TextIO:
+def _opened(path: Path, limits: Limits) -> TextIO:
     try:
-        with path.open("rb") as file:
-            marked = file.read(2) in UTF_16_MARKS
+        file = open_file(path, limits)
+        marked = file.peek(2)[:2] in UTF_16_MARKS
         # surrogateescape keeps bad bytes, so that the error can name their line
         encoding, errors = ("utf-16", "strict") if marked else ("utf-8-sig", "surrogateescape")
-        return path.open(encoding=encoding, errors=errors, newline="\n")
+        return TextIOWrapper(file, encoding, errors, newline="\n")
     except (OSError, ValueError) as error:
         raise unopenable(error) from None
 

@@ -70,11 +70,17 @@ class Ignored:
         """Return the rules of ``folder``; none if it has no file of them that can be read."""
         if folder not in self._specs:
             try:
-                lines = (folder / ".gitignore").read_text(encoding="utf-8-sig", errors="replace").splitlines()
+                # As Git does, so that a link can't try another file's lines as patterns.
+                with open(folder / ".gitignore", encoding="utf-8-sig", errors="replace", opener=_unfollowed) as file:
+                    lines = file.read().splitlines()
             except OSError:
                 lines = []
             self._specs[folder] = _parsed(lines)
         return self._specs[folder]
+
+
+def _unfollowed(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _parsed(lines: Sequence[str]) -> GitIgnoreSpec:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.files import Guard, Limits, Line, Unreadable, lines, unopenable, well_formed
-from pipeline.files.guard import check_depth
+from pipeline.files.guard import check_depth, open_file
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.records import Document, SuppliedChunk
 from pipeline.text.outline import paragraphs
@@ -43,7 +43,7 @@ def rows(path: Path, limits: Limits) -> Iterator[Row]:
     the limits.
     """
     try:
-        path.open("rb").close()
+        open_file(path, limits).close()
     except OSError as error:
         raise unopenable(error) from None
     seen = False

@@ -3,6 +3,8 @@
 In a pattern, ``*`` and ``?`` match within a name, ``**`` matches any number of folders.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import stat
@@ -10,9 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from pipeline.errors import SourceError
 from pipeline.files import unopenable, well_formed
+from pipeline.files.guard import Folders, listed
 from pipeline.ingest.sources.ignored import Ignored
 from pipeline.records import Skipped
 
@@ -66,12 +70,13 @@ class SourceFile:
     named: bool
 
 
-def find(path: str, *, code: bool = False) -> Iterator[SourceFile | Skipped]:
+def find(path: str, *, code: bool = False, within: Folders = None) -> Iterator[SourceFile | Skipped]:
     """Yield the file ``path``, all files below the folder ``path``, or all files that match the pattern ``path``.
 
     Files come folder by folder, sorted by name. Below a folder, hidden names are skipped silently; a link to a folder
     is followed unless that folder is read anyway. With ``code``, what :class:`Ignored` leaves out is skipped
-    silently, too. Raises SourceError if ``path`` doesn't exist or can't be opened, and if no file matches a pattern.
+    silently, too. A folder that isn't really ``within`` these folders can't be opened. Raises SourceError if ``path``
+    doesn't exist or can't be opened, and if no file matches a pattern.
     """
     if not path:
         raise SourceError("an empty path was given", "Name a file, a folder or a pattern; . is the current folder.")
@@ -79,13 +84,15 @@ def find(path: str, *, code: bool = False) -> Iterator[SourceFile | Skipped]:
     kind = _kind(path, place)
     if kind is None:
         pattern, matched = Pattern(str(place)), False
-        for item in _Walk(pattern.root, pattern, code=code).files() if os.access(pattern.root, os.F_OK) else ():
+        for item in (
+            _Walk(pattern.root, pattern, code=code, within=within).files() if os.access(pattern.root, os.F_OK) else ()
+        ):
             matched = matched or isinstance(item, SourceFile)
             yield item
         if not matched:
             raise SourceError(f"{path} matches no file", "A pattern names files: try one such as docs/**/*.md.")
     elif stat.S_ISDIR(kind):
-        yield from _Walk(place, code=code).files()
+        yield from _Walk(place, code=code, within=within).files()
     elif stat.S_ISREG(kind):
         yield SourceFile(place, well_formed(place.name), named=True)
     else:
@@ -105,11 +112,36 @@ def _kind(path: str, place: Path) -> int | None:
         raise SourceError(f"{path} {problem.message}", problem.fix) from None
 
 
+class _Entry(NamedTuple):
+    """An entry of a folder; ``names`` are the parts of its path below the root, ``problem`` why it can't be read."""
+
+    path: Path
+    names: tuple[str, ...]
+    is_link: bool
+    is_folder: bool
+    problem: str
+
+    @classmethod
+    def of(cls, entry: os.DirEntry[str], folder: Path, names: tuple[str, ...]) -> _Entry:
+        """Return the entry of a folder whose names those are."""
+        is_folder, problem = False, ""
+        try:
+            if not (is_folder := entry.is_dir()) and not entry.is_file():
+                problem = "isn't a regular file"
+                entry.stat()
+        except FileNotFoundError:
+            problem = "is a link to nothing"
+        except OSError as error:
+            problem = unopenable(error).message
+        return cls(folder / entry.name, (*names, entry.name), entry.is_symlink(), is_folder, problem)
+
+
 class _Walk:
     """A walk through a folder and its subfolders, over all files or those that match ``pattern``."""
 
-    def __init__(self, root: Path, pattern: Pattern | None = None, *, code: bool) -> None:
+    def __init__(self, root: Path, pattern: Pattern | None = None, *, code: bool, within: Folders) -> None:
         self._root = root
+        self._within = within
         self._pattern = pattern
         self._ignored = Ignored(root) if code else None
         self._reals = [Path(os.path.realpath(root))]
@@ -123,38 +155,36 @@ class _Walk:
             raise SourceError(f"{self._root} {closed.message}", closed.fix) from None
         # an explicit stack: folders may be nested deeper than Python's recursion limit
         while pending:
-            entry, names = pending.pop()
+            entry = pending.pop()
             try:
-                if entry.is_dir():
-                    pending.extend(self._entries(Path(entry.path), names) if self._enters(entry, names) else ())
-                elif not self._takes(names):
+                if entry.is_folder:
+                    pending.extend(self._entries(entry.path, entry.names) if self._enters(entry) else ())
+                elif not self._takes(entry.names):
                     continue
-                elif entry.is_file():
-                    yield SourceFile(Path(entry.path), well_formed("/".join(names)), named=False)
+                elif entry.problem:
+                    yield Skipped(str(entry.path), entry.problem)
                 else:
-                    problem = "isn't a regular file" if Path(entry.path).exists() else "is a link to nothing"
-                    yield Skipped(entry.path, problem)
+                    yield SourceFile(entry.path, well_formed("/".join(entry.names)), named=False)
             except OSError as error:
-                yield Skipped(entry.path, unopenable(error).message)
+                yield Skipped(str(entry.path), unopenable(error).message)
 
-    def _entries(self, folder: Path, names: tuple[str, ...]) -> list[tuple[os.DirEntry[str], tuple[str, ...]]]:
-        """Return the entries of ``folder`` that aren't hidden, last name first, each with its path below the root."""
-        with os.scandir(folder) as listing:
-            visible = (entry for entry in listing if not entry.name.startswith("."))
-            entries = sorted(visible, key=lambda entry: entry.name, reverse=True)
-        return [(entry, (*names, entry.name)) for entry in entries]
+    def _entries(self, folder: Path, names: tuple[str, ...]) -> list[_Entry]:
+        """Return the entries of ``folder`` that aren't hidden, last name first."""
+        with listed(folder, self._within) as listing:
+            visible = [_Entry.of(entry, folder, names) for entry in listing if not entry.name.startswith(".")]
+        return sorted(visible, key=lambda entry: entry.names[-1], reverse=True)
 
     def _takes(self, names: tuple[str, ...]) -> bool:
         """Return whether to read a file, as far as its path tells."""
         matches = self._pattern is None or self._pattern.matches(names)
         return matches and (self._ignored is None or not self._ignored.file(names))
 
-    def _enters(self, entry: os.DirEntry[str], names: tuple[str, ...]) -> bool:
+    def _enters(self, entry: _Entry) -> bool:
         """Return whether a folder may hold matches, and is no link into a folder that is walked, or to its parents."""
-        holds = self._pattern is None or self._pattern.may_hold(names)
-        if not holds or (self._ignored is not None and self._ignored.folder(names)):
+        holds = self._pattern is None or self._pattern.may_hold(entry.names)
+        if not holds or (self._ignored is not None and self._ignored.folder(entry.names)):
             return False
-        if entry.is_symlink():
+        if entry.is_link:
             real = Path(os.path.realpath(entry.path))
             if any(real.is_relative_to(walked) or walked.is_relative_to(real) for walked in self._reals):
                 return False

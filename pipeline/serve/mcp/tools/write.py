@@ -27,7 +27,9 @@ def ingest(
     if bool(documents) == bool(paths):
         raise InputError("Neither or both of documents and paths were given.", "Give one of them.")
     if paths:
-        summary = call.hoprank.ingest(*(allowed_path(path, call.service.folders) for path in paths), corpus=corpus)
+        folders = call.service.folders
+        allowed = [allowed_path(path, folders) for path in paths]
+        summary = call.hoprank.ingest(*allowed, corpus=corpus, within=folders)
     else:
         summary = call.hoprank.add([document.model_dump() for document in documents or ()], corpus)
     return IngestResult.model_validate(summary, from_attributes=True)

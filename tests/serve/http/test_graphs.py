@@ -8,7 +8,8 @@ from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 
 
 def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -> None:
-    nodes = [KnowledgeNode(name, "dish", properties={"name": name, "text": f"a {name}"}) for name in "abc"]
+    names = {"a": "a", "b": "the chef", "c": "c"}
+    nodes = [KnowledgeNode(id_, "dish", properties={"name": name, "text": f"a {id_}"}) for id_, name in names.items()]
     graph.add_nodes(nodes)
     graph.add_edges([KnowledgeEdge("a", "b", "needs", weight=2.0), KnowledgeEdge("c", "b", "needs")])
     url = f"/v1/graphs/{graph.name}"
@@ -22,6 +23,7 @@ def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -
     assert {"name": graph.name, "nodes": 3, "edges": 2} in service.get("/v1/graphs").json()
     assert service.get(url).json()["nodes"] == 3
     assert service.get(f"{url}/node", params={"id": "a"}).json()["properties"]["text"] == "a a"
+    assert service.get(f"{url}/node", params={"id": "the chef"}).json()["id"] == "b"
     assert [node["id"] for node in around["nodes"]] == ["a"]
     assert around["left_out"] == 1
     assert [(edge["source"], edge["target"], edge["weight"]) for edge in around["edges"]] == [("a", "b", 2.0)]

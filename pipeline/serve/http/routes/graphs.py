@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from pipeline.db.catalogue import list_graphs
 from pipeline.edges import MOST_HOPS
-from pipeline.errors import UnknownNode
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
 from pipeline.serve.access import Grant
@@ -18,7 +17,7 @@ router = APIRouter(prefix="/v1", tags=["graphs"])
 
 Name = Annotated[str, Path(description="Name of the graph, or of the corpus.")]
 NodeId = Annotated[str, Query(min_length=1, description="Id of a node.")]
-Id = Annotated[str, Query(alias="id", min_length=1, description="Id of a node.")]
+Id = Annotated[str, Query(alias="id", min_length=1, max_length=10_000, description="Id of a node.")]
 Depth = Annotated[int | None, Query(ge=1, le=MOST_HOPS, description="The most edges; any number without it.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="The most neighbours.")]
 
@@ -101,14 +100,8 @@ async def graph_size(graph: Name, service: Service, grant: Granted) -> GraphMode
 
 @router.get("/graphs/{graph}/node", response_model=NodeModel)
 async def node(graph: Name, node_id: Id, service: Service, grant: Granted) -> KnowledgeNode:
-    """Return a node of a knowledge graph."""
-
-    def call(opened: KnowledgeGraph) -> KnowledgeNode:
-        if found := opened.get_node(node_id):
-            return found
-        raise UnknownNode(f"The graph {opened.name!r} has no node {node_id[:80]!r}.", "Look for it with a search.")
-
-    return await _read(graph, service, grant, call)
+    """Return a node of a knowledge graph, by its id, or by its name if one node has it."""
+    return await _read(graph, service, grant, lambda it: explore.find_node(it, node_id))
 
 
 @router.get("/graphs/{graph}/neighbours", response_model=NeighboursResponse)

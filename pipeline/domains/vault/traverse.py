@@ -1,9 +1,9 @@
 """Traverse the links of a vault from a note, nearest notes first, page by page."""
 
 import base64
-import binascii
-import json
 from collections.abc import Mapping, Sequence
+
+from pydantic import TypeAdapter
 
 from pipeline.domains.vault.links import folded
 from pipeline.domains.vault.note import Note
@@ -15,6 +15,9 @@ from pipeline.knowledge import Direction
 
 _MOST_SENTENCES = 3
 """Sentences around the links of a step that are returned: enough to see why a link exists. Chosen by hand."""
+
+_POSITION = TypeAdapter(tuple[int, int, str])
+"""What a cursor holds: the notes of the pages before it, the vault's generation, and the identity of the traversal."""
 
 _START_AGAIN = "Start again: leave the cursor out."
 
@@ -30,8 +33,8 @@ def traverse(vault: OpenVault, request: TraverseKnowledge) -> Traversal:
     first = _offset(request.cursor, identity, graph.corpus.generation, len(paths))
     keys = list(paths)[first : first + request.budget]
     end = first + len(keys)
-    position = json.dumps([end, graph.corpus.generation, identity], separators=(",", ":"))
-    cursor = base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
+    position = _POSITION.dump_json((end, graph.corpus.generation, identity))
+    cursor = base64.urlsafe_b64encode(position).decode().rstrip("=")
     return Traversal(
         start=_traversed(note, ()),
         nodes=tuple(_traversed(graph.notes[key], paths[key]) for key in keys),
@@ -82,11 +85,10 @@ def _offset(cursor: str | None, identity: str, generation: int, total: int) -> i
     )
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        offset, of_generation, of = json.loads(base64.b64decode(padded.encode("ascii"), b"-_", validate=True))
-    except (binascii.Error, UnicodeError, ValueError, TypeError, RecursionError):
+        position = base64.b64decode(padded.encode("ascii"), b"-_", validate=True)
+        offset, of_generation, of = _POSITION.validate_json(position, strict=True)
+    except ValueError:
         raise malformed from None
-    if not (type(offset) is type(of_generation) is int and isinstance(of, str)):
-        raise malformed
     if of != identity:
         raise QuestionError(
             "The cursor is that of another traversal.",

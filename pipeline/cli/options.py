@@ -21,13 +21,9 @@ from pipeline.retrieve.legs import Leg
 Corpus = Annotated[str, Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
 KeptCorpus = Annotated[
     str | None,
-    Option(
-        "--corpus",
-        "-c",
-        metavar="NAME",
-        help="Keep the corpus under this name, or each of several as NAME/queryset, and use it again.",
-    ),
+    Option("--corpus", "-c", "--keep", metavar="NAME", help="Keep and reuse the corpus; of several, as NAME/queryset."),
 ]
+Keep = Annotated[str | None, Option("--keep", metavar="NAME", help="Keep what is made under this name, and reuse it.")]
 Paths = Annotated[
     list[str], Argument(metavar="PATH...", help="Files, folders, globs, or .jsonl of {id, title, text, metadata}.")
 ]
@@ -58,6 +54,7 @@ EdgeTypes = Annotated[
     list[str] | None,
     Option("--type", "-t", metavar="TYPE", help="Only edges of this type; repeatable.", show_default="all"),
 ]
+Way = Annotated[str, Option("--direction", metavar="WAY", help="Which directed edges to follow: out, in or both.")]
 Depth = Annotated[int, Option("--depth", min=1, max=MOST_HOPS, help="How many edges at most.")]
 Limit = Annotated[int, Option("--limit", "-n", min=1, max=10_000, help="How many at most.")]
 TopK = Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many at most.")]

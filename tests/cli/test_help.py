@@ -158,6 +158,12 @@ def test_what_means_the_same_is_named_alike_in_every_command(
     assert [command for command, names in named.items() if other not in names] == []
 
 
+def test_what_an_evaluation_makes_is_kept_by_one_name(every_option: list[tuple[str, Any]]) -> None:
+    kept = {command for command, option in every_option if "--keep" in option.opts}
+
+    assert kept == {"evaluate", "tune", "memory evaluate", "route evaluate"}
+
+
 def test_every_depth_has_one_bound(every_option: list[tuple[str, Any]]) -> None:
     bounds = {command: option.max for command, option in every_option if "--depth" in option.opts}
 

@@ -13,7 +13,7 @@ from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import catalogue, exchange, explore, graph_catalogue, load
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
-from pipeline.cli.options import AsOf, Depth, EdgeTypes, Json, KnownAt, Limit, Yes, confirm, read_settings
+from pipeline.cli.options import AsOf, Depth, EdgeTypes, Json, KnownAt, Limit, Way, Yes, confirm, read_settings
 from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, path_view
 from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
@@ -35,7 +35,6 @@ NodeTypes = Annotated[
     list[str] | None,
     Option("--type", "-t", metavar="TYPE", help="Only nodes of this type; repeatable.", show_default="all"),
 ]
-Way = Annotated[str, Option("--direction", metavar="WAY", help="Which directed edges to follow: out, in or both.")]
 
 
 @app.command("list")

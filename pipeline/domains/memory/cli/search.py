@@ -6,7 +6,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import AsOf, Filters, KnownAt, Measuring, Run, read_filter
+from pipeline.cli.options import AsOf, Filters, Keep, KnownAt, Measuring, Run, read_filter
 from pipeline.cli.views.output import show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory import deferred as domain
@@ -65,7 +65,7 @@ def evaluate(
     folder: Annotated[
         Path, Argument(metavar="DIR", help="A folder with corpus.jsonl (turns), queries.jsonl and qrels.tsv.")
     ],
-    keep: Annotated[str | None, Option("--keep", metavar="NAME", help="Keep the memory, and use it again.")] = None,
+    keep: Keep = None,
     json_file: JsonFile = None,
     run: Measuring = Run(),
 ) -> None:

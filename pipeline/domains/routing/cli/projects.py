@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from pipeline.cli.deliver import DryRun, JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import EdgeTypes, Measuring, Run, confirm
+from pipeline.cli.options import EdgeTypes, Keep, Measuring, Run, confirm
 from pipeline.cli.views.output import say, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
@@ -183,14 +183,7 @@ def evaluate(
         ),
     ],
     graph: Graph = None,
-    keep: Annotated[
-        str | None,
-        Option(
-            "--keep",
-            metavar="NAME",
-            help="Of a folder: keep its graph and corpora under this name, and use them again.",
-        ),
-    ] = None,
+    keep: Keep = None,
     json_file: JsonFile = None,
     run: Measuring = Run(),
 ) -> None:

@@ -21,7 +21,7 @@ from pipeline.cli.deliver import (
     deliver_report,
     deliver_syncs,
 )
-from pipeline.cli.options import Embedding, Measuring, Reading, Run, TopK, Yes, confirm, read_settings
+from pipeline.cli.options import Embedding, Measuring, Reading, Run, TopK, Way, Yes, confirm, read_settings
 from pipeline.cli.views.output import print_json, say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table
@@ -173,9 +173,7 @@ def traverse(
     depth: Annotated[int, Option("--depth", min=1, max=2, help="How many links away.")] = 1,
     budget: Annotated[int, Option("--budget", "--limit", "-n", min=1, max=50, help="How many notes at most.")] = 10,
     cursor: Annotated[str | None, Option("--cursor", help="Go on where a traversal stopped.")] = None,
-    direction: Annotated[
-        str, Option("--direction", metavar="WAY", help="Which links to follow: out, in or both.")
-    ] = "out",
+    direction: Way = "out",
     relation: Annotated[
         list[str] | None,
         Option("--relation", "--type", "-t", metavar="TYPE", help="Only links of this type; repeatable."),

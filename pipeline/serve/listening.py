@@ -1,15 +1,20 @@
 """Listen at an address, and serve an application with uvicorn until a signal."""
 
+import asyncio
 import contextlib
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
 from typing import Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from pipeline.errors import ConfigurationError
+from pipeline.settings import ServeSettings
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -34,24 +39,67 @@ def listen(host: str, port: int) -> socket.socket:
 def serve_app(
     app: Any,
     sock: socket.socket,
-    shutdown_timeout: float,
+    settings: ServeSettings,
     ready: Callable[[], None],
     stopping: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve an ASGI application until SIGINT or SIGTERM; ``ready`` is called when requests are answered.
 
-    Requests under way get ``shutdown_timeout`` seconds to end; ``stopping`` is called first, so that streams can end.
-    A second signal ends them at once.
+    A client has ``receive_timeout`` seconds to send a request. Requests under way get ``shutdown_timeout`` seconds to
+    end; ``stopping`` is called first, so that streams can end. A second signal ends them at once.
     """
+    protocol: Any = partial(_Protocol, settings.receive_timeout)
     config = uvicorn.Config(
         app,
+        http=protocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=round(shutdown_timeout),
+        timeout_graceful_shutdown=round(settings.shutdown_timeout),
     )
     _Server(config, ready, stopping).run(sockets=[sock])
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 with a limit on the time in which a request arrives; a client could else hold connections for ever."""
+
+    def __init__(self, seconds: float, **options: Any) -> None:
+        super().__init__(**options)
+        self._seconds = seconds
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._arriving = self.loop.call_later(self._seconds, self._end_late)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._arriving.cancel()
+        elif self._arriving.cancelled():
+            self._arriving = self.loop.call_later(self._seconds, self._end_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._arriving.cancel()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, msg)  # uvicorn's own fails if the answer has begun
+
+    def _end_late(self) -> None:
+        self._refuse(408, f"The request didn't arrive within {self._seconds:g} s (serve.receive_timeout).")
+
+    def _refuse(self, status: int, text: str) -> None:
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            headers = [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")]
+            head = h11.Response(status_code=status, headers=headers, reason=STATUS_PHRASES[status])
+            for event in (head, h11.Data(data=f"{text}\n".encode()), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        if self.cycle:  # its application is answered that the client has gone, and sends nothing more
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.close()
 
 
 class _Server(uvicorn.Server):

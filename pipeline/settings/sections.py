@@ -209,6 +209,7 @@ class ServeSettings(Section):
     max_searches: int = Field(ge=1)
     rate: int = Field(ge=0)
     queue_timeout: float = Field(gt=0)
+    receive_timeout: float = Field(gt=0)
     request_timeout: float = Field(gt=0)
     shutdown_timeout: float = Field(ge=0)
     keep_jobs_days: float = Field(gt=0)

@@ -144,4 +144,4 @@ def serve(hoprank: HopRank, access: Access, sock: socket.socket, ready: Callable
         if service := getattr(app.state, "service", None):
             service.stopping.set()
 
-    serve_app(app, sock, hoprank.settings.serve.shutdown_timeout, ready, end_streams)
+    serve_app(app, sock, hoprank.settings.serve, ready, end_streams)

@@ -8,6 +8,7 @@ import uuid
 from fastapi.responses import Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipeline.errors import TooLarge
@@ -62,6 +63,8 @@ class Observe:
 
         try:
             await self._app(scope, receive, observed)
+        except ClientDisconnect:
+            _LOG.info("The client of the request %s went away before it had sent it.", request_id)
         except Exception as error:
             # Here and not in a handler of the application, whose answers would have no id and not be counted.
             _LOG.exception("An unexpected error in the request %s.", request_id)

@@ -52,7 +52,7 @@ def serve_http(
 ) -> None:
     """Serve many clients over streamable HTTP on a listening socket until SIGINT or SIGTERM."""
     log_to_stderr()
-    serve_app(make_app(service, tools, access, host), sock, service.settings.shutdown_timeout, ready)
+    serve_app(make_app(service, tools, access, host), sock, service.settings, ready)
 
 
 def log_to_stderr() -> None:

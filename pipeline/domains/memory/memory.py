@@ -23,6 +23,8 @@ from pipeline.retrieve.lru import SharedCache
 
 _Made = TypeVar("_Made")
 
+_READINGS = 32  # kept of a graph, which scopes and times of clients name; chosen by hand, to bound memory
+
 
 class AgentMemory:
     """The graphs, texts and settings of a memory of a name, which the first write makes. Thread-safe.
@@ -36,7 +38,7 @@ class AgentMemory:
         self.settings = hoprank.settings.section(MemorySettings)
         self.zone = zone_named(self.settings.timezone)
         self.schema: Schema = schema_of(self.settings)
-        self._cache: SharedCache[tuple[str, int], dict[Hashable, Any]] = SharedCache(1)
+        self._cache: SharedCache[tuple[str, int], SharedCache[Hashable, Any]] = SharedCache(1)
         self._found: Mapping[str, NamedGraph] | None = None
 
     @cached_property
@@ -86,10 +88,7 @@ class AgentMemory:
     def cached(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
         """Return what ``make`` made of the graph as it is; it is made again after a change of the graph."""
         graph = self._named()
-        known = self._cache.get((graph.id, graph.version), dict)
-        if key not in known:
-            known[key] = make()
-        made: _Made = known[key]
+        made: _Made = self._cache.get((graph.id, graph.version), lambda: SharedCache(_READINGS)).get(key, make)
         return made
 
     def drop(self) -> None:

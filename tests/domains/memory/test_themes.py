@@ -55,3 +55,14 @@ def test_the_facts_of_a_theme_are_among_its_entities_heaviest_first(memory: Agen
     assert len(facts) == 8
     assert {(one.fact.source, one.entity.name) for one in themes[1].facts} == {(BILLS.id, "bills")}
     assert len(before[0].facts) == 7
+
+
+def test_what_is_kept_of_a_memory_is_bounded_whatever_times_and_scopes_are_asked_for(memory: AgentMemory) -> None:
+    made(memory)
+    read = []
+
+    for scope in ("first", *(f"scope {number}" for number in range(100)), "last", "last", "first"):
+        memory.cached(("of", scope), lambda scope=scope: read.append(scope))  # type: ignore[misc]
+
+    assert read[-2:] == ["last", "first"]
+    assert len(read) == 103

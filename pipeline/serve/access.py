@@ -4,7 +4,7 @@ import hmac
 import ipaddress
 from dataclasses import dataclass
 
-from pipeline.errors import ConfigurationError, Forbidden, Unauthenticated
+from pipeline.errors import ConfigurationError, Forbidden, HopRankError, Unauthenticated, UnknownCorpus, UnknownGraph
 from pipeline.settings import ServeSettings
 
 
@@ -34,6 +34,12 @@ class Grant:
             raise Forbidden("The token opens some corpora only.", "Use a token without corpora in serve.tokens.")
         self._check_write(write)
 
+    def worded(self, error: HopRankError) -> HopRankError:
+        """Return an error as the token may read it: its fix lists no names that the token doesn't open."""
+        if self.names is None or not isinstance(error, UnknownCorpus | UnknownGraph):
+            return error
+        return type(error)(error.message, "The list of corpora has those that the token opens.")
+
     def _check_write(self, write: bool) -> None:
         if write and not self.write:
             raise Forbidden("The token permits reading only.", "Use a token with write = true in serve.tokens.")
@@ -54,17 +60,22 @@ class Access:
         return not self._grants
 
     def grant(self, authorization: str | None) -> Grant:
-        """Return the rights of a request by its header ``Authorization``; raises Unauthenticated.
+        """Return the rights of a request by its header ``Authorization``; raises Unauthenticated."""
+        place = self.token(authorization)
+        return Grant() if place is None else self._grants[place][1]
+
+    def token(self, authorization: str | None) -> int | None:
+        """Return the place of a request's token among all, None if there are none; raises Unauthenticated.
 
         Every token is compared, in constant time, so that the time of the answer tells nothing about them.
         """
         if self.is_open:
-            return Grant()
+            return None
         scheme, _, given = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not given.strip():
             raise Unauthenticated("The request has no token.", "Send the header Authorization: Bearer TOKEN.")
         sent = given.strip().encode()
-        matching = [grant for token, grant in self._grants if hmac.compare_digest(token, sent)]
+        matching = [place for place, (token, _) in enumerate(self._grants) if hmac.compare_digest(token, sent)]
         if not matching:
             raise Unauthenticated("The token is unknown.", "Send one of those in serve.token and serve.tokens.")
         return matching[0]

@@ -108,10 +108,7 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(HopRankError)
     async def hoprank(request: Request, error: HopRankError) -> JSONResponse:
         grant = getattr(request.state, "grant", None)
-        if isinstance(error, errors.UnknownCorpus | errors.UnknownGraph) and grant and grant.names is not None:
-            # The fix lists the names that there are, of which the token may open few.
-            error = type(error)(error.message, "The list of corpora has those that the token opens.")
-        return response_of(error)
+        return response_of(grant.worded(error) if grant else error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:

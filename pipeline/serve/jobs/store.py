@@ -3,7 +3,7 @@
 import json
 import socket
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,12 +55,12 @@ class JobStore:
         rows = self._client.read("jobs", corpora=names, before=before or "9999", limit=limit)
         return [Job.of(row["job"]) for row in rows]
 
-    def get(self, id_: str) -> Job:
-        """Return a job; raises UnknownJob."""
-        rows = self._client.read("job", id=id_)
-        if not rows:
+    def get(self, id_: str, corpora: Collection[str] | None = None) -> Job:
+        """Return a job; raises UnknownJob, also for one of another corpus than ``corpora``."""
+        found = next((Job.of(row["job"]) for row in self._client.read("job", id=id_)), None)
+        if found is None or (corpora is not None and found.corpus not in corpora):
             raise UnknownJob(f"There is no job {id_[:80]!r}.", "GET /v1/jobs lists the jobs.")
-        return Job.of(rows[0]["job"])
+        return found
 
     def claim(self, owner: str) -> Job | None:
         """Take the oldest queued job whose corpus has no running one; it comes with its request.

@@ -85,11 +85,12 @@ class _Handlers:
         if params.name not in self._tools:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:80]!r}.")
         tool, signature = self._tools[params.name]
+        call = self._call(context)
         run = self._gate.run if tool.read_only else self._gate.run_to_end
         try:
-            return await run(_call, tool, signature, self._call(context), params.arguments or {})
+            return await run(_call, tool, signature, call, params.arguments or {})
         except HopRankError as error:
-            return _failure(str(error))
+            return _failure(str(call.grant.worded(error)))
         except Exception:
             _LOG.exception("The tool %s failed.", tool.name)
             return _failure(f"The tool {tool.name} failed because of a bug. The log of the server has the details.")
@@ -116,11 +117,12 @@ class _Handlers:
 
     async def _answered(self, context: _Context, work: Callable[[Call], _Result]) -> _Result:
         """Return the result of ``work``, or raise an error of the protocol."""
+        call = self._call(context)
         try:
-            return await self._gate.run(work, self._call(context))
+            return await self._gate.run(work, call)
         except HopRankError as error:
             code = types.INVALID_PARAMS if isinstance(error, InputError) else types.INTERNAL_ERROR
-            raise MCPError(code, str(error)) from None
+            raise MCPError(code, str(call.grant.worded(error))) from None
         except Exception:
             _LOG.exception("A request failed.")
             raise MCPError(types.INTERNAL_ERROR, "A bug. The log of the server has the details.") from None

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import drop_corpus, find_corpus
+from pipeline.db.catalogue import drop_corpus, find_corpus, get_corpus
 from tests.serve.mcp.conftest import FULL, HOPRANK, READER, WRITER, WRITTEN, Connect, http_server
 
 INITIALIZE = {
@@ -71,6 +71,30 @@ def test_a_token_opens_the_corpora_that_it_lists(over_http: Connect, library: st
             assert "doesn't open 'other'" in talk.refusal(tool, **arguments)
         with pytest.raises(Exception, match="doesn't open 'other'"):
             talk.ask("read_resource", "hoprank://corpora/other/documents/x")
+
+
+def test_a_message_names_nothing_that_the_token_does_not_open(over_http: Connect, hoprank: HopRank) -> None:
+    hidden = hoprank.graph(f"{WRITTEN}-hidden")
+    hoprank.add([{"id": "a", "text": "b"}], hidden.name)
+    try:
+        with over_http(WRITER) as talk, over_http(FULL) as full:
+            calls: dict[str, dict[str, Any]] = {
+                "search": {"query": "x", "corpus": WRITTEN},
+                "context": {"query": "x", "corpus": WRITTEN},
+                "fetch": {"id": f"hoprank://corpora/{WRITTEN}/documents/x"},
+                "neighbors": {"node": "x", "corpus": WRITTEN},
+                "path": {"source": "x", "target": "y", "graph": WRITTEN},
+                "forget": {"documents": ["x"], "corpus": WRITTEN},
+            }
+            for tool, arguments in calls.items():
+                assert hidden.name not in talk.refusal(tool, **arguments)
+                assert hidden.name in full.refusal(tool, **arguments)
+            with pytest.raises(Exception, match="There is no") as refused:
+                talk.ask("read_resource", f"hoprank://corpora/{WRITTEN}/documents/x")
+            assert hidden.name not in str(refused.value)
+    finally:
+        hidden.drop()
+        drop_corpus(hoprank.client, get_corpus(hoprank.client, hidden.name))
 
 
 def test_a_token_that_reads_is_offered_no_writes(over_http: Connect, library: str) -> None:

@@ -17,9 +17,7 @@ router = APIRouter(prefix="/v1", tags=["jobs"])
 
 
 async def _opened(job: Annotated[str, Path(description="Id of the job.")], service: Service, grant: Granted) -> Job:
-    found = await service.gate.run(service.jobs.get, job)
-    grant.check(found.corpus)
-    return found
+    return await service.gate.run(service.jobs.get, job, grant.names)
 
 
 OpenedJob = Annotated[Job, Depends(_opened)]

@@ -1,10 +1,11 @@
-"""The gate: a bound on the calls that run at the same time, with a queue and time limits."""
+"""The gate: a bound on the calls that run at the same time, with a queue and time limits; and one call for many."""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 from pipeline.errors import Overloaded, RequestTimeout
 
@@ -59,3 +60,19 @@ class Gate:
         self._slots.release()
         if not task.cancelled():
             task.exception()  # read, for nobody may wait for it any more
+
+
+class Shared(Generic[_Result]):
+    """The outcome of one call for all who ask: it runs again if it began more than ``seconds`` ago and has ended."""
+
+    def __init__(self, call: Callable[[], Awaitable[_Result]], seconds: float) -> None:
+        self._call = call
+        self._seconds = seconds
+        self._running: asyncio.Future[_Result] | None = None
+        self._began = 0.0
+
+    async def get(self) -> _Result:
+        """Return the outcome, or raise it."""
+        if not self._running or (self._running.done() and time.monotonic() - self._began > self._seconds):
+            self._running, self._began = asyncio.ensure_future(self._call()), time.monotonic()
+        return await asyncio.shield(self._running)

@@ -1,6 +1,5 @@
 """The rate limit: requests a minute for each client."""
 
-import hashlib
 from collections.abc import Callable, Collection
 from contextlib import suppress
 
@@ -15,6 +14,10 @@ from pipeline.serve.access import Access
 
 RETRY_SECONDS = 10
 """Header ``Retry-After`` of a refusal. Chosen by hand."""
+
+_ADDRESSES = 4096
+"""Groups of addresses that are counted, so that their number is bounded: those of one group share its rate, which only
+requests without a token do. Chosen by hand: a table of some megabytes."""
 
 
 class LimitRate:
@@ -46,14 +49,14 @@ class LimitRate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         limited = scope["type"] == "http" and scope["path"] not in self._unlimited
-        permitted = not limited or self._limiter.hit(self._limit, self._client(scope))
+        permitted = not limited or self._limiter.hit(self._limit, self.client(scope))
         await (self._app if permitted else self._refusal)(scope, receive, send)
 
-    def _client(self, scope: Scope) -> str:
+    def client(self, scope: Scope) -> str:
+        """Return what a request is counted as: the place of its known token, or else the group of its address."""
         # A client that makes up a token for each request would never be limited by it.
-        token = Headers(scope=scope).get("authorization", "")
-        if not self._access.is_open:
-            with suppress(Unauthenticated):
-                self._access.grant(token)
-                return hashlib.sha256(token.encode()).hexdigest()
-        return scope["client"][0] if scope.get("client") else ""
+        with suppress(Unauthenticated):
+            if (place := self._access.token(Headers(scope=scope).get("authorization"))) is not None:
+                return f"token {place}"
+        address = scope["client"][0] if scope.get("client") else ""
+        return f"addresses {hash(address) % _ADDRESSES}"

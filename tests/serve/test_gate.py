@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from pipeline.errors import Overloaded, RequestTimeout
-from pipeline.serve.gate import Gate
+from pipeline.serve.gate import Gate, Shared
 
 
 def test_no_more_calls_run_than_there_are_slots() -> None:
@@ -87,3 +87,29 @@ def test_a_cancelled_call_keeps_its_slot_until_it_ends() -> None:
         assert await gate.run(str) == ""
 
     asyncio.run(calls())
+
+
+def test_a_shared_call_runs_once_for_all_who_ask_and_again_when_its_outcome_is_old() -> None:
+    calls = 0
+
+    async def call() -> int:
+        nonlocal calls
+        calls += 1
+        await asyncio.sleep(0.05)
+        if calls == 2:
+            raise Overloaded("The second fails.")
+        return calls
+
+    async def ask() -> None:
+        shared = Shared(call, 0.2)
+        assert await asyncio.gather(*(shared.get() for _ in range(20))) == [1] * 20
+        given_up = asyncio.ensure_future(shared.get())
+        given_up.cancel()
+        assert await shared.get() == 1
+        await asyncio.sleep(0.25)
+        failed = await asyncio.gather(*(shared.get() for _ in range(5)), return_exceptions=True)
+        assert [str(one) for one in failed] == ["The second fails."] * 5
+        await asyncio.sleep(0.25)
+        assert await shared.get() == 3
+
+    asyncio.run(ask())

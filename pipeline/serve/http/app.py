@@ -17,10 +17,10 @@ from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
 from pipeline.serve.access import Access
 from pipeline.serve.folders import allowed_path
-from pipeline.serve.gate import Gate
+from pipeline.serve.gate import Gate, Shared
 from pipeline.serve.http import problems
 from pipeline.serve.http.metrics import Metrics
-from pipeline.serve.http.middleware import LimitBody, Observe, RefuseOtherHosts
+from pipeline.serve.http.middleware import LimitBody, Observe, RefuseOtherPages
 from pipeline.serve.http.problems import Problem
 from pipeline.serve.http.routes import corpora, domains, graphs, health, jobs, search
 from pipeline.serve.http.state import State
@@ -31,6 +31,8 @@ from pipeline.serve.listening import serve_app
 from pipeline.serve.page.router import make_router
 from pipeline.serve.rate import LimitRate
 from pipeline.settings import ServeSettings
+
+_READY_SECONDS = 2.0  # for which the outcome of a check of readiness counts; chosen by hand
 
 
 def make_app(hoprank: HopRank, access: Access) -> FastAPI:
@@ -60,7 +62,7 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
     # The last one added is the first to see a request.
     app.add_middleware(LimitBody, megabytes=settings.max_megabytes)
     if access.is_open:
-        app.add_middleware(RefuseOtherHosts)
+        app.add_middleware(RefuseOtherPages, origins=settings.origins)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -90,7 +92,8 @@ async def _life(hoprank: HopRank, access: Access, metrics: Metrics, app: FastAPI
     store = JobStore(hoprank.client)
     runner = JobRunner(hoprank, store, check_paths, settings.keep_jobs_days)
     gate = Gate(settings.max_searches, settings.queue_timeout, settings.request_timeout)
-    app.state.service = State(threads, settings, access, gate, store, runner, metrics)
+    readiness = Shared(lambda: threads.run(health.readiness, hoprank), _READY_SECONDS)
+    app.state.service = State(threads, settings, access, gate, store, runner, metrics, readiness)
     await threads.run(store.prepare)
     runner.start()
     # The first question needn't wait for the model.

@@ -4,6 +4,7 @@ import logging
 import re
 import time
 import uuid
+from collections.abc import Collection
 
 from fastapi.responses import Response
 from starlette.datastructures import Headers, MutableHeaders
@@ -11,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pipeline.errors import TooLarge
+from pipeline.errors import Forbidden, TooLarge
 from pipeline.files.limits import MEGABYTE
 from pipeline.serve.access import is_loopback
 from pipeline.serve.http.metrics import Metrics
@@ -19,6 +20,7 @@ from pipeline.serve.http.problems import response, response_of
 
 _LOG = logging.getLogger("hoprank.access")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_READS = frozenset(("GET", "HEAD", "OPTIONS"))
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -75,24 +77,30 @@ class Observe:
             await answer(scope, receive, observed)
 
 
-class RefuseOtherHosts:
-    """Refuses requests that name another host than this machine, for a service without a token.
+class RefuseOtherPages:
+    """Refuses what web pages elsewhere could send to a service without a token, but for those of ``origins``.
 
-    A web page may let its own name lead to 127.0.0.1, and would then read the service (DNS rebinding).
+    A page may let its own name lead to 127.0.0.1, and would then read the service (DNS rebinding): the request then
+    names another host than this machine. It may also send requests that have no body, whose answer it can't read.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, origins: Collection[str]) -> None:
         self._app = app
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        host = Headers(scope=scope).get("host", "") if scope["type"] == "http" else ""
-        if scope["type"] != "http" or is_loopback(re.sub(r":\d*$", "", host).strip("[]")):
-            await self._app(scope, receive, send)
-            return
-        fix = "Set HOPRANK_SERVE__TOKEN, if it shall be reached by another name than localhost."
-        refusal: Response = response(421, "RequestError", f"The service isn't {host[:80]!r}.", fix)
-        await refusal(scope, receive, send)
+        refusal = self._refusal(scope["method"], Headers(scope=scope)) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
+
+    def _refusal(self, method: str, headers: Headers) -> Response | None:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not is_loopback(re.sub(r":\d*$", "", host).strip("[]")):
+            fix = "Set HOPRANK_SERVE__TOKEN, if it shall be reached by another name than localhost."
+            return response(421, "RequestError", f"The service isn't {host[:80]!r}.", fix)
+        if origin is None or method in _READS or origin in self._origins or origin.partition("://")[2] == host:
+            return None
+        return response_of(Forbidden(f"The page {origin[:80]!r} may not write.", "Add its origin to serve.origins."))
 
 
 class LimitBody:

@@ -9,10 +9,11 @@ from fastapi.security import HTTPBearer
 
 from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
-from pipeline.errors import LimitExceeded
+from pipeline.errors import LimitExceeded, Unauthenticated
 from pipeline.serve.access import Access, Grant
-from pipeline.serve.gate import Gate
+from pipeline.serve.gate import Gate, Shared
 from pipeline.serve.http.metrics import Metrics
+from pipeline.serve.http.models import Readiness
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore
 from pipeline.settings import ServeSettings
@@ -31,6 +32,7 @@ class State:
     jobs: JobStore
     runner: JobRunner
     metrics: Metrics
+    readiness: Shared[Readiness]
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -63,5 +65,14 @@ def _grant(request: Request, _: Annotated[object, Depends(bearer)]) -> Grant:
     return grant
 
 
+def _is_known(request: Request) -> bool:
+    try:
+        return bool(_grant(request, None))
+    except Unauthenticated:
+        return False
+
+
 Service = Annotated[State, Depends(_state)]
 Granted = Annotated[Grant, Depends(_grant)]
+Known = Annotated[bool, Depends(_is_known)]
+"""Whether the request's token is known, or none is needed."""

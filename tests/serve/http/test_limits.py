@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from pipeline.serve.http.routes import corpora
+from pipeline import HopRank
+from pipeline.errors import HopRankError, LoginRefused, ServerUnreachable
+from pipeline.serve.access import Access
+from pipeline.serve.http.metrics import METHODS
+from pipeline.serve.http.models import Readiness
+from pipeline.serve.http.routes import corpora, health
+from pipeline.serve.jobs.records import Kind, Request
+from pipeline.serve.jobs.store import JobStore
+from pipeline.serve.rate import LimitRate
+from pipeline.settings import load_settings
 from tests.serve.http.conftest import Start
 
 FULL, READER = "full-of-rights-0001", "reads-only-some-001"
@@ -60,6 +72,21 @@ def test_a_token_of_some_corpora_learns_no_other_names(start: Start, library: st
     assert library not in answer.text
 
 
+def test_a_job_of_a_corpus_that_a_token_does_not_open_is_unknown(start: Start, hoprank: HopRank, library: str) -> None:
+    scoped = start(tokens=[{"token": READER, "corpora": ["gone"], "write": True}])
+    job = JobStore(hoprank.client).create(Kind.SYNC, library, Request(paths=("/none",), dry_run=True))
+
+    try:
+        for method, path in (("GET", ""), ("GET", "/events"), ("POST", "/cancel"), ("POST", "/retry")):
+            answers = [
+                scoped.request(method, f"/v1/jobs/{id_}{path}", headers=bearer(READER)) for id_ in (job.id, "0" * 32)
+            ]
+            assert [answer.status_code for answer in answers] == [404, 404]
+            assert answers[0].text == answers[1].text.replace("0" * 32, job.id)
+    finally:
+        JobStore(hoprank.client).cancel(job.id)
+
+
 def test_a_body_beyond_the_limit_is_refused_also_without_its_length(guarded: TestClient) -> None:
     def body() -> Iterator[bytes]:
         yield b'{"query": "' + b"x" * 11_000
@@ -85,6 +112,29 @@ def test_a_client_beyond_the_rate_waits_and_monitoring_does_not(start: Start) ->
     assert limited.get("/health").status_code == 200
 
 
+def test_the_rate_is_that_of_a_token_however_its_header_is_written(start: Start) -> None:
+    limited = start(rate=3, token=FULL)
+
+    written = (f"Bearer {FULL}", f"bearer {FULL}", f"BEARER   {FULL}", f"Bearer {FULL}\t", f"bEARER  {FULL}  ")
+    answers = [limited.get("/v1/domains", headers={"Authorization": one}) for one in written]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+
+
+def test_clients_that_are_counted_are_bounded(start: Start) -> None:
+    async def app(*_: object) -> None:
+        """Answers nothing."""
+
+    settings = load_settings({"serve": {"token": FULL}}).serve
+    limit = LimitRate(app, 600, Access(settings), lambda _: app)
+    addresses = (f"2001:db8::{number:x}" for number in range(20_000))
+    sent = [(b"authorization", b"Bearer made-up-token-0001")]
+
+    clients = {limit.client({"type": "http", "headers": sent, "client": (address, 1)}) for address in addresses}
+
+    assert 1000 < len(clients) <= 4096
+
+
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1:8765", ""])
 def test_without_a_token_other_host_names_are_refused(service: TestClient, host: str) -> None:
     answer = service.get("/v1/corpora", headers={"Host": host})
@@ -108,6 +158,29 @@ def test_no_other_page_may_read_the_service_unless_it_is_listed(service: TestCli
     assert "access-control-allow-origin" not in other.headers
 
 
+WRITES = [
+    ("POST", "/v1/jobs/none/cancel"),
+    ("POST", "/v1/jobs/none/retry"),
+    ("DELETE", "/v1/corpora/none"),
+    ("DELETE", "/v1/corpora/none/documents/x"),
+    ("PUT", "/v1/corpora/none/files/x"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), WRITES)
+def test_a_page_elsewhere_writes_nothing_unless_it_is_listed(
+    service: TestClient, start: Start, method: str, path: str
+) -> None:
+    listed = start(origins=["https://example.org"])
+
+    for origin in ("https://example.org", "http://localhost:9", "http://127.0.0.1.example.org", "null", ""):
+        refused = service.request(method, path, headers={"Origin": origin})
+        assert (refused.status_code, refused.json()["type"]) == (403, "Forbidden")
+    for client, origin in ((service, "http://127.0.0.1"), (listed, "https://example.org")):
+        assert client.request(method, path, headers={"Origin": origin}).status_code in {404, 422}
+    assert service.request(method, path).status_code in {404, 422}
+
+
 def test_a_plain_request_id_is_kept_and_another_is_replaced(service: TestClient) -> None:
     assert service.get("/health", headers={"X-Request-ID": "mine-1"}).headers["x-request-id"] == "mine-1"
     assert service.get("/health", headers={"X-Request-ID": "a b"}).headers["x-request-id"] != "a b"
@@ -122,6 +195,65 @@ def test_metrics_count_by_route_without_names(service: TestClient, library: str)
     assert 'hoprank_requests_total{method="GET",route="/v1/corpora/{corpus}",status="200"}' in text
     assert 'route="none",status="404"' in text
     assert library not in text
+
+
+def test_metrics_have_no_word_of_a_client(service: TestClient) -> None:
+    routes = service.app.routes  # type: ignore[attr-defined]
+    assert {method for route in routes if isinstance(route, APIRoute) for method in route.methods or ()} <= METHODS
+
+    for number in range(20):
+        service.request(f"BREW{number}", "/v1/corpora")
+        service.request(f"BREW{number}", f"/none/{number}")
+        service.get("/health", headers={"X-Request-ID": f"word-{number}"})
+
+    text = service.get("/metrics").text
+    assert 'hoprank_requests_total{method="OTHER",route="/v1/corpora",status="405"}' in text
+    assert "BREW" not in text
+    assert "word-" not in text
+
+
+def test_readiness_is_checked_once_for_all_who_ask(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = start()
+    checks, check = [], health.readiness
+
+    def counted(hoprank: HopRank) -> Readiness:
+        checks.append(1)
+        return check(hoprank)
+
+    monkeypatch.setattr(health, "readiness", counted)
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: asked.get("/ready"), range(50)))
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert answers[0].json()["status"] == "ready"
+    assert answers[0].json()["server"]
+    assert len(checks) <= 5
+
+
+def test_without_a_token_readiness_tells_no_address(guarded: TestClient, hoprank: HopRank) -> None:
+    unknown = guarded.get("/ready", headers=bearer("made-up-token-0001"))
+
+    assert guarded.get("/ready").json() == unknown.json() == {"status": "ready", "server": "", "model": ""}
+    told = guarded.get("/ready", headers=bearer(READER)).json()
+    assert (told["server"], told["model"]) == (hoprank.client.address.uri, hoprank.embedder.name)
+
+
+@pytest.mark.parametrize("error", [ServerUnreachable("At secret:7687.", "A secret."), LoginRefused("secret", "secret")])
+def test_without_a_token_readiness_tells_no_reason(
+    start: Start, monkeypatch: pytest.MonkeyPatch, error: HopRankError
+) -> None:
+    def fail(_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(health, "readiness", fail)
+    broken = start(token=FULL)
+
+    answers = [broken.get("/ready"), broken.get("/ready", headers=bearer(FULL))]
+
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert [answer.json()["type"] for answer in answers] == [type(error).__name__] * 2
+    assert ["secret" in answer.text for answer in answers] == [False, True]
 
 
 def test_an_unexpected_error_is_a_problem_with_an_id_and_is_counted(

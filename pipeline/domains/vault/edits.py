@@ -21,6 +21,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (b"", "utf-8"),
 )
+_TIMES = re.compile(r"^(?:created|updated): .*$", re.MULTILINE)
 _CHANGED = "has changed since it was read"
 _AGAIN = "Run the command again."
 
@@ -117,7 +118,8 @@ def note_in(folder: Folder, stored: Note) -> Note:
 def create_in(folder: Folder, note: Note) -> Note:
     """Write a created note as a new file of a folder, and return it as a note of that.
 
-    Readers see an empty file or the whole text. Raises SourceError if a file has its path; none is overwritten.
+    Readers see an empty file or the whole text. A file that an interrupted run has begun is the note's; raises
+    SourceError if another has its path, which is not overwritten.
     """
     root = Path(folder.root)
     path = root / note.key
@@ -125,7 +127,14 @@ def create_in(folder: Folder, note: Note) -> Note:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.resolve().is_relative_to(root.resolve()):
             raise SourceError(f"{note.key!r} is outside of {root}, by a link.", "Remove the link to that folder.")
-        path.open("xb").close()
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            begun = reread(note, path.read_text(encoding="utf-8", errors="replace"))
+            if not is_begun(begun, note):
+                raise
+            if begun.text:
+                return _as_written(begun, path)
         try:
             with replacing(path) as partial:
                 _write_through(partial, note.text.encode())
@@ -139,6 +148,11 @@ def create_in(folder: Folder, note: Note) -> Note:
         message = f"{path} can't be written: {_reason(error)}."
         raise SourceError(message, "Give another title, or mend the folder.") from None
     return _as_written(note, path)
+
+
+def is_begun(file: Note | None, note: Note) -> bool:
+    """Return whether a file is what an interrupted run left of a note: nothing, or its text but for the times."""
+    return file is not None and (not file.text or _TIMES.sub("", file.text) == _TIMES.sub("", note.text))
 
 
 def extend_in(folder: Folder, before: Note, after: Note) -> Note:

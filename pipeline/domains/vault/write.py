@@ -14,12 +14,12 @@ import yaml
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.edits import Edit, create_in, edited, extend_in, note_in
+from pipeline.domains.vault.edits import Edit, create_in, edited, extend_in, is_begun, note_in
 from pipeline.domains.vault.links import NoteResolver, VaultResolver, document_of, folded, names_of, shortest_target
 from pipeline.domains.vault.note import Folder, Note, Scope
 from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode, LinkedNodes, LinkKnowledgeNodes, NewLink
 from pipeline.domains.vault.sources import read_folder, read_note, reread
-from pipeline.domains.vault.stored import OpenVault, read_graph
+from pipeline.domains.vault.stored import NoteGraph, OpenVault, read_graph
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import ingest_decided
 from pipeline.ingest.sources.link_targets import wikilink_target
@@ -54,15 +54,21 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
     owner = Scope(scope.user, request.skill or scope.skill, request.agent or scope.agent)
     files = _open_folder(vault, folder)
 
-    def decide(stored: Mapping[str, Note]) -> tuple[list[Document], CreatedNode]:
-        notes = _parsed(stored)
-        for other in (*notes.values(), *files.notes):
+    def decide(graph: NoteGraph) -> tuple[list[Document], CreatedNode]:
+        stored, notes = graph.notes, _parsed(graph.notes)
+        unstored = {note.key: note for note in files.notes if note.key not in stored}
+        note = _composed(request, owner, notes, scope, {*stored})
+        # A run that was killed before it stored the note may have left its file, which is the note's then.
+        if is_begun(unstored.get(note.key), note):
+            del unstored[note.key]
+        else:
+            note = _composed(request, owner, notes, scope, {*stored, *(other.key for other in files.notes)})
+        for other in (*notes.values(), *unstored.values()):
             if scope.holds(other.scope) and folded(request.title) in names_of(other):
                 raise CorpusError(
                     f"The note {other.key} is already called {request.title!r}.",
                     "Give another title, or link it: link_knowledge_nodes, hoprank vault link.",
                 )
-        note = _composed(request, owner, notes, scope, {*stored, *(note.key for note in files.notes)})
         note = create_in(files, note) if folder else note
         notes[note.key] = note
         resolver, created_resolver = VaultResolver(notes.values(), files.attachments), VaultResolver(notes.values())
@@ -102,7 +108,8 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         )
     files = _open_folder(vault, folder)
 
-    def decide(stored: Mapping[str, Note]) -> tuple[list[Document], LinkedNodes]:
+    def decide(graph: NoteGraph) -> tuple[list[Document], LinkedNodes]:
+        stored = graph.notes
         if lost := {start.key, end.key} - stored.keys():
             raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
         notes = _parsed(stored)
@@ -112,7 +119,10 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         resolver = VaultResolver(notes.values(), files.attachments)
         ends = {"source": start.key, "target": end.key, "relation": request.relation}
         if _has_link(before, end.key, request.relation, resolver):
-            return [], LinkedNodes(**ends, created=False, path=before.path)
+            # The corpus lacks the link of a file that a run wrote which was killed before it stored the note.
+            known = is_created or _leads(graph, start.key, end.key, request.relation)
+            documents = [] if known else [document_of(before, resolver)]
+            return documents, LinkedNodes(**ends, created=not known, path=before.path)
         text = edited(before.text, [_appended(before, _link_line(request, notes[end.key], before.key, resolver))])
         if before.path:
             after = reread(before, text)
@@ -131,8 +141,8 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
     return _store(vault, decide)
 
 
-def _store(vault: OpenVault, decide: Callable[[Mapping[str, Note]], tuple[Sequence[Document], _Result]]) -> _Result:
-    """Store the documents that ``decide`` returns for the vault's notes by key, and return its result.
+def _store(vault: OpenVault, decide: Callable[[NoteGraph], tuple[Sequence[Document], _Result]]) -> _Result:
+    """Store the documents that ``decide`` returns for the vault's notes and links, and return its result.
 
     A missing vault is made. Nobody else writes to the vault between the decision and the write, so its checks still
     hold. Raises what ``decide`` raises, and then writes nothing; FingerprintError, Busy, ServerLost.
@@ -142,7 +152,7 @@ def _store(vault: OpenVault, decide: Callable[[Mapping[str, Note]], tuple[Sequen
         hoprank.client,
         hoprank.embedder,
         hoprank.settings,
-        lambda corpus: decide(read_graph(corpus).notes),
+        lambda corpus: decide(read_graph(corpus)),
         vault.name,
         wait=max(hoprank.settings.ingest.wait, _WAIT_SECONDS),
     )
@@ -241,6 +251,12 @@ def _has_link(note: Note, target: str, relation: str, resolver: NoteResolver) ->
         and (not relation or folded(link.relation) == folded(relation))
         for link in note.links
     )
+
+
+def _leads(graph: NoteGraph, start: str, end: str, relation: str) -> bool:
+    """Return whether the corpus has a link between two notes, of the relation if one is given."""
+    links = (link for link in graph.outgoing.get(start, ()) if link.target == end)
+    return any(not relation or folded(relation) in map(folded, link.relations) for link in links)
 
 
 def created_notes(client: Client, vault: str) -> tuple[Note, ...]:

@@ -34,6 +34,19 @@ def new_graph(client: Client, embedder: Embedder) -> NewGraph:
     return make
 
 
+@pytest.fixture(scope="module")
+def emptied_graph(new_graph: NewGraph) -> Iterator[NewGraph]:
+    """Empty one graph for each ``with``: a graph of its own makes and drops an index, and all queries are replanned."""
+    with new_graph() as shared:
+
+        @contextmanager
+        def empty() -> Iterator[KnowledgeGraph]:
+            shared.remove_nodes([node.id for node in shared.nodes()])
+            yield shared
+
+        yield empty
+
+
 @pytest.fixture
 def graph(new_graph: NewGraph) -> Iterator[KnowledgeGraph]:
     """An empty graph."""

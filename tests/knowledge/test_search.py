@@ -89,10 +89,10 @@ def test_the_same_seed_gives_the_same_walk(small: KnowledgeGraph) -> None:
     st.sampled_from(list(Direction)),
 )
 def test_the_limit_is_networkx_s_personalised_pagerank(
-    new_graph: NewGraph, as_networkx: Callable[..., nx.MultiDiGraph], rows: list[Any], direction: Direction
+    emptied_graph: NewGraph, as_networkx: Callable[..., nx.MultiDiGraph], rows: list[Any], direction: Direction
 ) -> None:
     seeds = {"0": 2.0, "3": 1.0}
-    with new_graph() as graph:
+    with emptied_graph() as graph:
         graph.add_nodes(KnowledgeNode(str(number), "t") for number in range(7))
         graph.add_edges(
             KnowledgeEdge(str(one), str(other), "r", id=str(number), weight=weight, directed=directed)

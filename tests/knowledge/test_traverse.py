@@ -149,9 +149,9 @@ def test_hops_come_once_each_with_their_strongest_way(filled: Filled) -> None:
 @PROPERTY
 @given(EDGES, st.sampled_from(["out", "in", "both"]))
 def test_it_goes_where_networkx_goes(
-    new_graph: NewGraph, as_networkx: Callable[..., nx.MultiDiGraph], rows: list[Any], direction: str
+    emptied_graph: NewGraph, as_networkx: Callable[..., nx.MultiDiGraph], rows: list[Any], direction: str
 ) -> None:
-    with new_graph() as stored:
+    with emptied_graph() as stored:
         build(stored, rows)
         theirs = as_networkx(stored.nodes(), stored.edges(), direction)
         for ours in (stored, stored.to_memory()):
@@ -228,8 +228,8 @@ def cheapest(theirs: nx.MultiDiGraph, one: str, other: str, cost: Callable[[floa
 
 @PROPERTY
 @given(EDGES, st.integers(1, 8))
-def test_a_limit_never_changes_which_are_the_best(new_graph: NewGraph, rows: list[Any], limit: int) -> None:
-    with new_graph() as stored:
+def test_a_limit_never_changes_which_are_the_best(emptied_graph: NewGraph, rows: list[Any], limit: int) -> None:
+    with emptied_graph() as stored:
         build(stored, [row for row in rows if row[3]])
         graph = stored.to_memory()
     for one in NODES:
@@ -240,9 +240,9 @@ def test_a_limit_never_changes_which_are_the_best(new_graph: NewGraph, rows: lis
 @PROPERTY
 @given(EDGES, st.sets(st.sampled_from(NODES)))
 def test_a_subgraph_is_networkx_s(
-    new_graph: NewGraph, as_networkx: Callable[..., nx.MultiDiGraph], rows: list[Any], chosen: set[str]
+    emptied_graph: NewGraph, as_networkx: Callable[..., nx.MultiDiGraph], rows: list[Any], chosen: set[str]
 ) -> None:
-    with new_graph() as graph:
+    with emptied_graph() as graph:
         build(graph, rows)
         theirs = as_networkx(graph.nodes(), graph.edges()).subgraph(chosen)
         ours = graph.get_subgraph(sorted(chosen))

@@ -58,16 +58,22 @@ def graph(new_graph: NewGraph) -> Iterator[KnowledgeGraph]:
 def filled(new_graph: NewGraph) -> Iterator[Callable[..., KnowledgeGraph]]:
     """Make a graph of edges, whose ends become nodes, and of further nodes."""
     with contextlib.ExitStack() as stack:
+        yield lambda *content: fill(stack.enter_context(new_graph()), *content)
 
-        def fill(edges: Iterable[KnowledgeEdge], nodes: Iterable[KnowledgeNode] = ()) -> KnowledgeGraph:
-            made = stack.enter_context(new_graph())
-            edges, nodes = list(edges), list(nodes)
-            ends = {end for edge in edges for end in (edge.source, edge.target)} - {node.id for node in nodes}
-            made.add_nodes([*nodes, *(KnowledgeNode(end, "thing") for end in sorted(ends))])
-            made.add_edges(edges)
-            return made
 
-        yield fill
+@pytest.fixture
+def refilled(emptied_graph: NewGraph) -> Iterator[Callable[..., KnowledgeGraph]]:
+    """As ``filled``, for one graph of a test, which it may change, but not drop."""
+    with emptied_graph() as graph:
+        yield lambda *content: fill(graph, *content)
+
+
+def fill(graph: KnowledgeGraph, edges: Iterable[KnowledgeEdge], nodes: Iterable[KnowledgeNode] = ()) -> KnowledgeGraph:
+    edges, nodes = list(edges), list(nodes)
+    ends = {end for edge in edges for end in (edge.source, edge.target)} - {node.id for node in nodes}
+    graph.add_nodes([*nodes, *(KnowledgeNode(end, "thing") for end in sorted(ends))])
+    graph.add_edges(edges)
+    return graph
 
 
 @pytest.fixture(scope="session")

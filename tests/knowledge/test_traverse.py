@@ -46,8 +46,8 @@ def ids(found: Any) -> list[str]:
     return [one.id for one in found]
 
 
-def test_a_neighbour_is_where_an_edge_leads(filled: Filled) -> None:
-    graph = filled(
+def test_a_neighbour_is_where_an_edge_leads(refilled: Filled) -> None:
+    graph = refilled(
         [
             KnowledgeEdge("a", "out", "r", weight=0.5),
             KnowledgeEdge("in", "a", "r"),
@@ -77,8 +77,8 @@ def test_a_neighbour_is_where_an_edge_leads(filled: Filled) -> None:
         ({"direction": "in"}, ""),
     ],
 )
-def test_the_shortest_path_by_what_makes_it_short(filled: Filled, options: dict[str, Any], path: str) -> None:
-    graph = filled(
+def test_the_shortest_path_by_what_makes_it_short(refilled: Filled, options: dict[str, Any], path: str) -> None:
+    graph = refilled(
         [
             KnowledgeEdge("a", "b", "r", weight=0.1),
             KnowledgeEdge("b", "c", "r", weight=0.1),
@@ -93,9 +93,9 @@ def test_the_shortest_path_by_what_makes_it_short(filled: Filled, options: dict[
         assert "".join(ids(graph.find_path("a", "c", **options))) == path
 
 
-def test_a_dearer_way_is_taken_when_the_cheap_one_is_too_long(filled: Filled) -> None:
+def test_a_dearer_way_is_taken_when_the_cheap_one_is_too_long(refilled: Filled) -> None:
     chain = [KnowledgeEdge(one, other, "r", weight=1.0) for one, other in itertools.pairwise("abcd")]
-    graph = filled([*chain, KnowledgeEdge("a", "c", "r", weight=9.0), KnowledgeEdge("a", "d", "r", weight=99.0)])
+    graph = refilled([*chain, KnowledgeEdge("a", "c", "r", weight=9.0), KnowledgeEdge("a", "d", "r", weight=99.0)])
 
     found = ["".join(ids(graph.find_path("a", "d", by="weight", max_depth=depth))) for depth in (3, 2, 1, 0)]
 
@@ -120,17 +120,17 @@ def test_a_dearer_way_is_taken_when_the_cheap_one_is_too_long(filled: Filled) ->
     ],
 )
 def test_a_question_that_makes_no_sense_is_refused(
-    filled: Filled, call: Callable[[KnowledgeGraph], object], said: str
+    refilled: Filled, call: Callable[[KnowledgeGraph], object], said: str
 ) -> None:
-    graph = filled([KnowledgeEdge("a", "b", "r")])
+    graph = refilled([KnowledgeEdge("a", "b", "r")])
 
     with pytest.raises(GraphError, match=said) as caught:
         call(graph)
     assert caught.value.fix
 
 
-def test_hops_come_once_each_with_their_strongest_way(filled: Filled) -> None:
-    graph = filled(
+def test_hops_come_once_each_with_their_strongest_way(refilled: Filled) -> None:
+    graph = refilled(
         [
             KnowledgeEdge("a", "b", "r", weight=0.2),
             KnowledgeEdge("a", "c", "r", weight=1.0),
@@ -252,8 +252,8 @@ def test_a_subgraph_is_networkx_s(
     assert set(found) == set(theirs) == chosen
 
 
-def test_a_subgraph_is_a_graph_of_its_own(filled: Filled) -> None:
-    graph = filled(
+def test_a_subgraph_is_a_graph_of_its_own(refilled: Filled) -> None:
+    graph = refilled(
         [KnowledgeEdge("a", "b", "r"), KnowledgeEdge("b", "c", "r")],
         [KnowledgeNode("a", "t", child_ids=["b", "c"]), KnowledgeNode("b", "t"), KnowledgeNode("c", "t")],
     )

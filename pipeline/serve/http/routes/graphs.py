@@ -86,8 +86,8 @@ async def graphs(service: Service, grant: Granted) -> list[GraphModel]:
     """List the knowledge graphs that the token opens, by name."""
 
     def call() -> list[GraphModel]:
-        found = [graph.name for graph, _ in list_graphs(service.connection.client) if grant.opens(graph.name)]
-        return [_size(service.connection.graph(name, create=False)) for name in found]
+        found = [graph for graph, _ in list_graphs(service.connection.client) if grant.opens(graph.name)]
+        return [_size(service.connection.graph_of(graph)) for graph in found]
 
     return await service.gate.run(call)
 

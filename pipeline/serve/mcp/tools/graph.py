@@ -1,11 +1,13 @@
 """Tools that walk a graph: neighbors and path, in a corpus or a knowledge graph."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, Field
 
-from pipeline.db.catalogue import get_corpus
 from pipeline.edges import MOST_HOPS
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
@@ -17,6 +19,7 @@ _OF_TEXTS = frozenset(("text", "heading"))
 """Properties of a corpus's nodes that tell clients something, beside the metadata of documents."""
 
 _METADATA = "metadata."
+_Result = TypeVar("_Result")
 _LONGEST_VALUE = 500  # characters; chosen by hand, to spare the model's context
 
 
@@ -30,17 +33,20 @@ def neighbors(
     limit: Annotated[int, Field(ge=1, le=500, description="The most neighbors.")] = 25,
 ) -> NeighborResult:
     """Return the neighbors of a node, the heaviest edges first."""
-    opened = _Opened(call, corpus, graph)
-    start = opened.node(node)
-    infos = opened.graph.get_neighbor_info(start.id, edge_type, direction=direction)
-    shown = infos[:limit]
-    nodes = {found.id: found for found in opened.graph.get_nodes([info.id for info in shown])}
-    found = [
-        Neighbor(node=opened.view(nodes[info.id]), edge_type=info.edge_type, weight=info.weight)
-        for info in shown
-        if info.id in nodes
-    ]
-    return NeighborResult(node=opened.view(start), neighbors=found, left_out=len(infos) - len(shown))
+
+    def read(opened: _Opened) -> NeighborResult:
+        start = opened.node(node)
+        infos = opened.graph.get_neighbor_info(start.id, edge_type, direction=direction)
+        shown = infos[:limit]
+        nodes = {found.id: found for found in opened.graph.get_nodes([info.id for info in shown])}
+        found = [
+            Neighbor(node=opened.view(nodes[info.id]), edge_type=info.edge_type, weight=info.weight)
+            for info in shown
+            if info.id in nodes
+        ]
+        return NeighborResult(node=opened.view(start), neighbors=found, left_out=len(infos) - len(shown))
+
+    return _read(call, corpus, graph, read)
 
 
 def path(
@@ -56,22 +62,29 @@ def path(
     direction: Annotated[Direction, Field(description="The direction of directed edges.")] = Direction.BOTH,
 ) -> PathResult:
     """Return a path with the fewest edges between two nodes."""
-    opened = _Opened(call, corpus, graph)
-    ends = opened.node(source).id, opened.node(target).id
-    found = explore.path(opened.graph, *ends, depth, direction=direction)
-    nodes = [opened.view(node) for node in found.nodes]
-    return PathResult(nodes=nodes, edges=[step[0].type for step in found.steps if step])
+
+    def read(opened: _Opened) -> PathResult:
+        ends = opened.node(source).id, opened.node(target).id
+        found = explore.path(opened.graph, *ends, depth, direction=direction)
+        nodes = [opened.view(node) for node in found.nodes]
+        return PathResult(nodes=nodes, edges=[step[0].type for step in found.steps if step])
+
+    return _read(call, corpus, graph, read)
 
 
+def _read(call: Call, corpus: str, graph: str | None, read: Callable[[_Opened], _Result]) -> _Result:
+    """Return what ``read`` returns of the graph that a call names, if its token opens it."""
+    call.grant.check(graph or corpus)
+    of = None if graph else corpus
+    return call.hoprank.read_graph(graph or corpus, lambda opened: read(_Opened(of, opened)), corpus=not graph)
+
+
+@dataclass(frozen=True, slots=True)
 class _Opened:
-    """A graph that a call names, if its token opens it."""
+    """The graph of a corpus, or with None a knowledge graph."""
 
-    def __init__(self, call: Call, corpus: str, graph: str | None) -> None:
-        call.grant.check(graph or corpus)
-        self.corpus = None if graph else get_corpus(call.hoprank.client, corpus)
-        self.graph: KnowledgeGraph = (
-            call.hoprank.graph(graph, create=False) if graph else call.hoprank.open_graph(corpus)
-        )
+    corpus: str | None
+    graph: KnowledgeGraph
 
     def node(self, given: str) -> KnowledgeNode:
         """Return the node that an id, a document or a name stands for; raises UnknownNode."""
@@ -85,7 +98,7 @@ class _Opened:
             id=node.id,
             type=node.type,
             name=explore.name_of(node),
-            url=document_uri(self.corpus.name, str(document)) if self.corpus and document else None,
+            url=document_uri(self.corpus, str(document)) if self.corpus and document else None,
             properties={key: _cut(value) for key, value in self._shown(node)},
         )
 

@@ -1,6 +1,8 @@
-"""Location of the code, and of the folders shipped with it: ``cypher`` and ``configs``."""
+"""Location of the code, of the folders shipped with it, ``cypher`` and ``configs``, and of lists of words."""
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).parent
 
@@ -15,3 +17,8 @@ def resource_folder(name: str) -> Path:
     """Return the folder ``name``: inside the package if installed from a wheel, at the top level in a checkout."""
     installed = _PACKAGE / "_shipped" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def word_lists(module: str) -> dict[str, Any]:
+    """Return the lists of words of a module, given by its ``__file__``: the TOML file of its name beside it."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

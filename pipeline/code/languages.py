@@ -23,6 +23,8 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
+from pipeline.resources import word_lists
+
 if TYPE_CHECKING:
     import tree_sitter
 
@@ -99,15 +101,14 @@ _UNASSIGNED = r"(?!\s{0,9}\]?\s{0,9}=[^=>~])"
 class Names:
     """The rules by which code of a language refers to what other files define.
 
-    ``standard`` are the first parts of the modules of its standard library, split at ``separator``, and ``relative``
-    those of modules of the same package. ``environment`` matches a call that reads an environment variable, whose name
-    is in the one group that matched. ``family`` is the language whose definitions it calls, if not its own.
-    ``bare_methods``: a bare call may mean a method of the class around it. ``shared`` are the files that share their
-    names without an import: none, those of a folder, or those of the whole tree.
+    ``environment`` matches a call that reads an environment variable, whose name is in the one group that matched.
+    ``separator`` is between the parts of a module, and ``relative`` are the first parts of modules of the same package.
+    ``family`` is the language whose definitions and library it uses, if not its own. ``bare_methods``: a bare call
+    may mean a method of the class around it. ``shared`` are the files that share their names without an import: none,
+    those of a folder, or those of the whole tree.
     """
 
     environment: re.Pattern[str] | None = None
-    standard: frozenset[str] = frozenset()
     separator: str = "/"
     relative: frozenset[str] = frozenset()
     family: str = ""
@@ -118,18 +119,10 @@ class Names:
 _SCRIPT_ENVIRONMENT = re.compile(
     rf"(?:\bprocess\.env|\bimport\.meta\.env)(?:\.{_NAME}\b|{_QUOTED}){_UNASSIGNED}|\bDeno\.env\.get{_QUOTED}"
 )
-_NODE = frozenset(
-    "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain "
-    "events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl "
-    "stream string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib".split()
-)
-_RUBY = frozenset(
-    "English abbrev base64 benchmark bigdecimal bundler cgi csv date delegate digest drb erb etc fcntl fiddle "
-    "fileutils find forwardable io ipaddr irb json logger matrix minitest monitor mutex_m net objspace observer "
-    "open-uri open3 openssl optparse ostruct pathname pp prettyprint pstore psych pty rbconfig readline resolv "
-    "rexml ripper securerandom set shellwords singleton socket stringio strscan syslog tempfile time timeout "
-    "tmpdir tsort un uri weakref yaml zlib".split()
-)
+_STANDARD = {name: frozenset(modules.split()) for name, modules in word_lists(__file__).items()}
+_STANDARD["python"] = sys.stdlib_module_names
+"""First parts of the modules of standard libraries, by language."""
+
 _C_ENVIRONMENT = re.compile(rf"\b(?:secure_)?getenv{_QUOTED}")
 
 NAMES = {
@@ -138,31 +131,23 @@ NAMES = {
             rf"\benviron(?:\.(?:get|pop|setdefault))?{_QUOTED}{_UNASSIGNED}|\bgetenv{_QUOTED}"
             rf"""|\benvvar\s{{0,9}}=\s{{0,9}}["']{_NAME}["']"""
         ),
-        standard=sys.stdlib_module_names,
         separator=".",
     ),
-    "javascript": Names(_SCRIPT_ENVIRONMENT, standard=_NODE),
-    "typescript": Names(_SCRIPT_ENVIRONMENT, standard=_NODE, family="javascript"),
+    "javascript": Names(_SCRIPT_ENVIRONMENT),
+    "typescript": Names(_SCRIPT_ENVIRONMENT, family="javascript"),
     "java": Names(
-        re.compile(rf"\bSystem\.getenv(?:\(\)\.get)?{_QUOTED}"),
-        standard=frozenset(("java", "javax", "jdk", "sun")),
-        separator=".",
-        bare_methods=True,
-        shared="folder",
+        re.compile(rf"\bSystem\.getenv(?:\(\)\.get)?{_QUOTED}"), separator=".", bare_methods=True, shared="folder"
     ),
     "go": Names(re.compile(rf"\bos\.(?:Getenv|LookupEnv){_QUOTED}"), shared="folder"),
     "rust": Names(
         re.compile(rf"\benv::var(?:_os)?{_QUOTED}|\b(?:option_)?env!{_QUOTED}"),
-        standard=frozenset(("std", "core", "alloc", "proc_macro", "test")),
         separator="::",
         relative=frozenset(("crate", "self", "super")),
     ),
     "c": Names(_C_ENVIRONMENT, bare_methods=True, shared="tree"),
     "cpp": Names(_C_ENVIRONMENT, family="c", bare_methods=True, shared="tree"),
     "csharp": Names(re.compile(rf"\bEnvironment\.GetEnvironmentVariable{_QUOTED}"), bare_methods=True, shared="tree"),
-    "ruby": Names(
-        re.compile(rf"\bENV(?:\.fetch)?{_QUOTED}{_UNASSIGNED}"), standard=_RUBY, bare_methods=True, shared="tree"
-    ),
+    "ruby": Names(re.compile(rf"\bENV(?:\.fetch)?{_QUOTED}{_UNASSIGNED}"), bare_methods=True, shared="tree"),
     "php": Names(re.compile(rf"\bgetenv{_QUOTED}|\$_ENV{_QUOTED}{_UNASSIGNED}|\benv{_QUOTED}"), shared="tree"),
 }
 """The rules of names by language."""
@@ -174,7 +159,8 @@ SOURCE_ROOTS = ("", "src", "lib", "python")
 def is_standard(module: str, language: str) -> bool:
     """Return whether an imported module belongs to the language's own library."""
     names = NAMES[language]
-    return module.startswith("node:") or module.partition(names.separator)[0] in names.standard
+    standard = _STANDARD.get(names.family or language, ())
+    return module.startswith("node:") or module.partition(names.separator)[0] in standard
 
 
 def is_relative(module: str, language: str) -> bool:

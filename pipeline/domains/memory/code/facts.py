@@ -10,6 +10,7 @@ from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference
 from pipeline.domains.memory.code.paths import folders_above, is_configuration, parent_of
+from pipeline.resources import word_lists
 
 _PACKAGE_FILES = frozenset("__init__.py index.js index.ts lib.rs mod.rs package-info.java doc.go".split())
 """Files whose documentation is that of their folder."""
@@ -24,13 +25,7 @@ _BUILT_IN = frozenset(
     name
     for kind in (str, bytes, list, dict, set, tuple, int, float, object, type, Path, BaseException)
     for name in dir(kind)
-) | frozenset(
-    "add all any apply assign await bind call catch close concat create debug delete done each entries error "
-    "every exec execute fetch filter finally find first flush forEach get group groups has includes info init "
-    "is_empty iter len lines load lock log map match new next on open parse push query read readline ready reduce "
-    "release render reset resolve result run save search send set size slice some sort span splice start status "
-    "stop submit test then toString unwrap update value wait warn warning write".split()
-)
+) | frozenset(word_lists(__file__)["methods"].split())
 """Names of methods that mean anything on an unknown value; chosen by hand from calls that were resolved wrongly."""
 
 _DEEPEST = 5

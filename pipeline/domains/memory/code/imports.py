@@ -11,19 +11,9 @@ from pipeline.code.languages import SOURCE_ROOTS, is_relative, is_standard
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import ImportedModule, ParsedFile
 from pipeline.domains.memory.code.paths import folders_above, join, parent_of
+from pipeline.resources import word_lists
 
-_PYTHON_PACKAGES = dict(
-    pair.split("=")
-    for pair in (
-        "yaml=pyyaml PIL=pillow cv2=opencv-python bs4=beautifulsoup4 sklearn=scikit-learn skimage=scikit-image "
-        "dateutil=python-dateutil dotenv=python-dotenv jwt=pyjwt jose=python-jose Crypto=pycryptodome attr=attrs "
-        "git=gitpython github=pygithub serial=pyserial docx=python-docx pptx=python-pptx pkg_resources=setuptools "
-        "OpenSSL=pyopenssl MySQLdb=mysqlclient zmq=pyzmq fitz=pymupdf slugify=python-slugify "
-        "markdown_it=markdown-it-py multipart=python-multipart websocket=websocket-client magic=python-magic "
-        "usb=pyusb nacl=pynacl gi=pygobject ahocorasick=pyahocorasick Stemmer=pystemmer _pytest=pytest "
-        "win32api=pywin32 ldap=python-ldap memcache=python-memcached"
-    ).split()
-)
+_PYTHON_PACKAGES = word_lists(__file__)["packages"]
 """Packages of Python whose modules have another name."""
 
 _SCRIPT_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".json", ".vue")

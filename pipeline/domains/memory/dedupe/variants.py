@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from pipeline.resources import word_lists
 from pipeline.text.names import folded, singular
+
+_WORDS = word_lists(__file__)
 
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)\s*[\s_.,:\-–]\s*(?=\d)")
 _CAMEL = re.compile(r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -37,28 +40,10 @@ GENERIC: Mapping[str, Mapping[str, str]] = {
 }
 """Generic words by entity type, each with the ecosystem or kind that it implies; "" for none."""
 
-_LANGUAGES = (
-    "python py py2 py3|javascript js node nodejs|typescript ts|rust rs|go golang|java jvm|kotlin|scala|ruby rb|php"
-    "|csharp c# dotnet .net net|cpp c++ cxx|swift|perl|elixir|haskell"
-)
-LANGUAGES: Mapping[str, str] = {word: words.split()[0] for words in _LANGUAGES.split("|") for word in words.split()}
+LANGUAGES: Mapping[str, str] = {word: words.split()[0] for words in _WORDS["languages"] for word in words.split()}
 """Programming languages by the words that name them."""
 
-_OPPOSITES = (
-    "client server|read write|get set|input output|in out|min max|minimum maximum|start stop end finish|begin end"
-    "|open close|opened closed|source target destination sink|before after|pre post|old new|public private"
-    "|dev development staging prod production test|sync async|encode decode|encoder decoder|encrypt decrypt"
-    "|serialize deserialize|upload download|enable disable|enabled disabled|left right|up down|top bottom"
-    "|row rows column columns|push pull|add remove|create delete update|insert delete|import export|local remote global"
-    "|internal external|primary secondary replica|parent child|request response|front back|frontend backend"
-    "|true false|yes no|on off|with without|first second third last|one two three four five|north south east west"
-    "|upper lower|positive negative|load save|sender receiver|producer consumer|publisher subscriber|master slave"
-    "|ascending descending|asc desc|horizontal vertical|active inactive passive|allow deny|black white|dark light"
-    "|success failure|hot cold|high low|short long|monday tuesday wednesday thursday friday saturday sunday"
-    "|january february march april may june july august september october november december|mother father|son daughter"
-    "|brother sister|aunt uncle|husband wife|http https|tcp udp|ipv4 ipv6|mysql postgresql sqlite"
-)
-_GROUPS = tuple(frozenset(group.split()) for group in _OPPOSITES.split("|"))
+_GROUPS = tuple(frozenset(group.split()) for group in _WORDS["opposites"])
 _NEGATIONS = ("un", "in", "im", "ir", "non", "dis", "de", "anti", "a")
 NEGATIVES = frozenset("not no non without never anti".split())
 """Words whose presence alone turns a name into its opposite."""

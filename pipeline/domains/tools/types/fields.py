@@ -20,6 +20,7 @@ from pipeline.domains.tools.types.datatypes import (
     read_type,
 )
 from pipeline.domains.tools.types.words import GENERIC, split, stem, stems, subject
+from pipeline.resources import word_lists
 
 Evidence = Literal["schema", "text"]
 
@@ -29,16 +30,10 @@ _LEVELS = 2
 _MOST_FIELDS, _MOST_PHRASES = 200, 8
 """Bounds against endless schemas and texts. Chosen by hand; not measured."""
 
-_CONTAINERS = frozenset("data item items list result results value values response records entries output".split())
-_SETTINGS = frozenset(
-    "limit offset page pages format language lang locale sort order width height timeout verbose encoding cursor count "
-    "fields color background theme style font mode unit units debug size depth level direction query search pattern "
-    "filter filters option options prompt reason thought max min headers method precision quality seed retries include "
-    "exclude overwrite recursive raw pretty compatibility detail details scale opacity interval period".split()
-)
-_SETTINGS_FIRST = frozenset(
-    "max min num number include exclude is has use enable disable show sort filter with page allow".split()
-)
+_WORDS = word_lists(__file__)
+_CONTAINERS = frozenset(_WORDS["containers"].split())
+_SETTINGS = frozenset(_WORDS["settings"].split())
+_SETTINGS_FIRST = frozenset(_WORDS["settings_first"].split())
 _RETURNS = re.compile(r"\b(?:returns?|output|outputs|yields)\b(?: value)?\s*[:\-]?\s*", re.IGNORECASE)
 _OPENING = re.compile(
     r"\s*(?:retrieves?|fetch(?:es)?|gets?|lists?|obtains?|provides?|generates?|creates?|computes?|calculates?|finds?)\s+"
@@ -51,15 +46,7 @@ _BETWEEN = re.compile(
     r"along|based|using|when|whether|mapping|used|matching|via|within|between|given|specified|such|where|not)\b",
     re.IGNORECASE,
 )
-_SAYS_LITTLE = frozenset(
-    "a an the its their it this all any each list str string int integer float bool dict dictionary json object array "
-    "objects true false none null result results response success successfully successful message messages error "
-    "errors formatted structured detailed information info details detail data new current available complete user's "
-    "one more no number numbers value values text output content format only both up your you can be has have than "
-    "also markdown html csv xml comprehensive full summary status operation confirmation specific relevant various "
-    "other first last top back unique default after before same metadata configuration ordered order body user found "
-    "following example examples path tool function call created updated deleted item items".split()
-)
+_SAYS_LITTLE = frozenset(_WORDS["says_little"].split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,11 @@ from functools import lru_cache
 
 import Stemmer
 
+from pipeline.resources import word_lists
+
 _CUT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
-_ALIASES = {
-    "uri": "url", "link": "url", "href": "url", "identifier": "id", "ids": "id", "uuid": "id", "guid": "id",
-    "repository": "repo", "repositories": "repo", "repos": "repo", "directory": "dir", "directories": "dir",
-    "folder": "dir", "folders": "dir", "lat": "latitude", "lng": "longitude", "lon": "longitude", "no": "number",
-    "num": "number", "filepath": "file path", "filename": "file name", "username": "user name", "userid": "user id",
-    "img": "image", "doc": "document", "docs": "document", "org": "organization", "msg": "message",
-    "pptx": "presentation", "powerpoint": "presentation", "picture": "image", "photo": "image", "ticker": "symbol",
-    "coordinates": "coordinate", "screenshot": "image",
-}  # fmt: skip
+_WORDS = word_lists(__file__)
+_ALIASES: dict[str, str] = {word: meant for meant, words in _WORDS["aliases"].items() for word in words.split()}
 
 HANDLES = frozenset("id name title key code number index slug type value text status no hash position".split())
 """Field names that mean something only together with what they belong to."""
@@ -24,43 +19,19 @@ HANDLES = frozenset("id name title key code number index slug type value text st
 GENERIC = HANDLES | frozenset("path url description content body label date time file data email address".split())
 """``HANDLES``, and names that mean more together with what they belong to."""
 
-_PRODUCING = frozenset(
-    "get list search find fetch retrieve read lookup query describe show browse discover load locate download export "
-    "extract compute calculate create generate make build convert suggest recommend geocode view scrape crawl select "
-    "start open obtain register upload detect identify resolve provide predict estimate new".split()
-)
-_ACTING = frozenset(
-    "activate add adjust advise analyze append apply approve archive assess assign book browse call cancel change "
-    "check clear click close commit complete configure connect copy deactivate delete deploy disable disconnect drag "
-    "drop edit enable evaluate execute fill format hover import insert install invite join kill leave lock log login "
-    "logout manage mark merge modify monitor move navigate notify optimize order patch pause pay place play post "
-    "press print protect publish pull push put remove rename reorder replace reply reset restart restore resume "
-    "revoke run save schedule scroll send set share stop store submit switch sync tap test toggle track transfer "
-    "translate type undo uninstall unlock update upgrade upsert validate verify wait write".split()
-)
-_ONLY_FIRST = frozenset(
-    "post order track test call mark view format type show report play query select log copy sync share build new "
-    "schedule check start patch transfer book".split()
-)
-CREATING = frozenset("create generate make build new write save register start insert add post upload".split())
+_PRODUCING = frozenset(_WORDS["producing"].split())
+_ACTING = frozenset(_WORDS["acting"].split())
+_ONLY_FIRST = frozenset(_WORDS["only_first"].split())
+CREATING = frozenset(_WORDS["creating"].split())
 """Verbs of tools that create their object."""
 
-CHANGING = frozenset("update edit rename set modify replace patch change".split())
+CHANGING = frozenset(_WORDS["changing"].split())
 """Verbs of tools that change their object."""
 
-_AGENTS = frozenset("searcher getter finder fetcher reader retriever predictor extractor lookup generator".split())
-_PREPOSITIONS = frozenset(
-    "by for from of in with on at via using to into near nearby between within as and or per within under that "
-    "without about".split()
-)
-_MODIFIERS = frozenset(
-    "a an all any available current currently detailed existing full latest list listing me multiple my new "
-    "recent single specific the this top your given specified".split()
-)
-_EMPTY = frozenset(
-    "info information detail details data result results metadata summary record records response output list content "
-    "contents overview entity object objects profile item items html json csv markdown".split()
-)
+_AGENTS = frozenset(_WORDS["agents"].split())
+_PREPOSITIONS = frozenset(_WORDS["prepositions"].split())
+_MODIFIERS = frozenset(_WORDS["modifiers"].split())
+_EMPTY = frozenset(_WORDS["empty"].split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 _KINDS = {kind.value: kind for kind in DefinitionKind}
 _BRACKET = re.compile(r"[(\[{]|([)\]}])")
-_DEEPEST = 5000
-"""Limit of nested brackets: a query takes time by their square, and no one writes as many."""
+_DEEPEST = 5000  # limit of nested brackets: a query takes time by their square, and no one writes as many
 
 Span = tuple[int, int]
 """A stretch of a text in characters, end exclusive."""

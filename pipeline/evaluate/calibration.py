@@ -20,11 +20,8 @@ _LOWEST, _HIGHEST, _STEP = 30, 95, 1
 _GIANT = 0.5
 """Share of the chunks. A component that holds more means that the threshold links nearly everything. Chosen by hand."""
 
-_HUBS = 0.01
-"""Share of the chunks that count as hubs: those with the most links, and at least one."""
-
-_CHANCE = 3.09
-"""Standard deviations above the mean that one in a thousand normal values reaches."""
+_HUBS = 0.01  # share of the chunks that count as hubs: those with the most links, and at least one
+_CHANCE = 3.09  # standard deviations above the mean that one in a thousand normal values reaches
 
 _DEVIATION = 1.4826
 """Ratio of a normal distribution's standard deviation to its median absolute deviation.

@@ -22,8 +22,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 WHOLE = Leg.WHOLE.value
 """The name under which the fused default is reported."""
 
-_DETAIL_DEPTH = 20
-"""Documents of a ranking in the JSON, as many as the measures look at."""
+_DETAIL_DEPTH = 20  # documents of a ranking in the JSON, as many as the measures look at
 
 BANDS = (("weak", 0.25), ("some", 0.75), ("strong", 1.0))
 """Bands of the highest confidence in a name of a question, each with its upper end; 0 without names."""

@@ -11,8 +11,7 @@ _LEVEL = 0.95  # the usual level
 TIE = 1e-9
 """Values of a measure that differ by less are equal: the same sum in another order."""
 
-_DRAWS_AT_ONCE = 4_000_000
-"""How many draws are held in memory together: about 64 MB with their values."""
+_DRAWS_AT_ONCE = 4_000_000  # how many draws are held in memory together: about 64 MB with their values
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,7 @@ from pipeline.temporary import temporary_folder
 _log = logging.getLogger(__name__)
 
 _PAGE_CACHE_MB = 64  # the workload's corpus is small; chosen by hand
-_WORKLOAD_SECONDS = 1200
-"""Time limit of the workload."""
+_WORKLOAD_SECONDS = 1200  # time limit of the workload
 
 
 def train(launch: Launch, workload: Sequence[str]) -> None:

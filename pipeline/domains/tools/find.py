@@ -28,8 +28,7 @@ _SHARE = 0.75
 on average, with recall 52%; of ten tools recall is 60%. 0.7 to 0.85 differ in F1 by 2 points, 0.85 finds 46%. On 779
 tasks for a tool with stated needs all find 99%. A cut at the widest gap, or as many tools as clauses, is not better."""
 
-_MOST_WORDS = 5
-"""Words of a task that an explanation lists: it stays on a line."""
+_MOST_WORDS = 5  # words of a task that an explanation lists: it stays on a line
 
 
 class Role(StrEnum):
@@ -122,8 +121,7 @@ _FLOW = 0.9
 """Least share of a tool's score that the tools whose output fits its input have: below 1, they come after it. On the 47
 tasks recall@10 is 3 to 4 points higher for 0.8 to 0.95; on the 779 it doesn't change."""
 
-_DIGITS = 12
-"""Digits of a sum of reciprocal ranks that count, so that it doesn't depend on their order."""
+_DIGITS = 12  # digits of a sum of reciprocal ranks that count, so that it doesn't depend on their order
 
 
 def embedding_by(embedder: Embedder) -> Embed:
@@ -242,8 +240,7 @@ _PATH = re.compile(
     r"(?<![\w:/.\\])(?:~|\.{0,2}|[A-Za-z]:)[/\\](?:[\w.-]+[/\\])*[\w.-]*?\.(?P<kind>\w{1,8})(?!\.?[\w/\\])"
 )
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_IDEOGRAPHS_PER_WORD = 2
-"""As in Chinese; chosen by hand, not measured."""
+_IDEOGRAPHS_PER_WORD = 2  # as in Chinese; chosen by hand, not measured
 
 
 def clauses(task: str) -> list[str]:

@@ -18,8 +18,7 @@ from pipeline.text.names import FUNCTION_WORDS
 
 Scores = NDArray[np.float64]
 
-_DIGITS = 6
-"""Digits of a cosine that count, so that equal texts tie."""
+_DIGITS = 6  # digits of a cosine that count, so that equal texts tie
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """A single ideograph, or a word of letters and digits."""

@@ -23,8 +23,7 @@ from pipeline.knowledge.store.analysis import local_communities
 from pipeline.records import Vector
 from pipeline.text.labels import labels, terms_of
 
-_DIGITS = 4
-"""Digits of a weight: so that rounding errors change no edge."""
+_DIGITS = 4  # digits of a weight: so that rounding errors change no edge
 
 _SUPPORTED = {
     ToolEdge.BELONGS_TO: SupportedEdgeType.STRUCTURAL,
@@ -38,8 +37,7 @@ _NAMED = 0.6
 """Weight of an order that a text names: above a flow inferred from texts (0.5 at most), below a stated need (1). Chosen
 by hand; not measured."""
 
-_REPEATED = 2
-"""Calls in a row that make an order, since one may be chance. Chosen by hand; not measured."""
+_REPEATED = 2  # calls in a row that make an order, since one may be chance; chosen by hand, not measured
 
 Needs = Mapping[str, Sequence[tuple[str, Need]]]
 

@@ -21,9 +21,7 @@ from pipeline.evaluate.datasets.hipporag import SUFFIX, read_hipporag
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
 
-_SPLITS = ("test", "dev", "train")
-"""BEIR's splits; the first that exists is the default."""
-
+_SPLITS = ("test", "dev", "train")  # BEIR's splits; the first that exists is the default
 _QUERIES = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id" and "query", into queries.jsonl.')
 _CORPUS = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id".', mend=True)
 _QRELS = Guard(

@@ -16,15 +16,9 @@ from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES
 from pipeline.retrieve.scoring.scorer import table_shares
 from pipeline.settings import NameSettings, ScorerSettings
 
-_SET = 100
-"""Number of questions that every dataset counts as. Chosen by hand, as the penalties below."""
-
-_NAMES_PENALTY = 0.3
-"""C of the logistic regression."""
-
-_SCORER_PENALTY = 1.0
-"""L2 penalty, per dataset, on the weights of features scaled to a standard deviation of 1."""
-
+_SET = 100  # number of questions that every dataset counts as; chosen by hand, as the penalties below
+_NAMES_PENALTY = 0.3  # C of the logistic regression
+_SCORER_PENALTY = 1.0  # L2 penalty, per dataset, on the weights of features scaled to a standard deviation of 1
 Floats = NDArray[np.float64]
 
 

@@ -28,8 +28,7 @@ from pipeline.settings import NameSettings, RetrieveSettings, ScorerSettings, Se
 
 _AIMS = ("recall@5", "recall@10", "ndcg@10")
 _BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)  # of the calibration that is shown; chosen by hand
-_TRIED = 60
-"""Number of questions of a dataset that features are selected by."""
+_TRIED = 60  # number of questions of a dataset that features are selected by
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,7 @@ _ALSO_KNOWN_AS = re.compile(
 _HINTS = ("known", "born", "née", "or simply", "a.k.a", "aka", "formerly called", "also ")
 _BIRTH_VERBS = ("born", "née")
 _MONTHS = frozenset("january february march april may june july august september october november december".split())
-_WINDOW = 120
-"""Window in characters, on each side of a definition, for the two names."""
-
+_WINDOW = 120  # window in characters, on each side of a definition, for the two names
 _MAX_WORDS = 8  # of a name that gets aliases: longer ones are phrases
 _MAX_ALIASES = 4  # the most frequent; both chosen by hand, not measured
 _STOPS = tuple(",;:.!?)”\"’'")

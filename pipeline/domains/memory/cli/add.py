@@ -16,8 +16,7 @@ from pipeline.domains.memory.cli.options import Ask, Embedding, NewScope, Readin
 from pipeline.domains.memory.views import forgotten_view, remembered_line, scanned_line
 from pipeline.json_values import plain
 
-_SHOWN = 5
-"""Messages that were left out, of each file. Chosen by hand."""
+_SHOWN = 5  # messages that were left out, of each file; chosen by hand
 
 
 def add(

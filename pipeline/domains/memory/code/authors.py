@@ -16,15 +16,12 @@ from pipeline.domains.memory.code.findings import Findings
 if TYPE_CHECKING:
     import pygit2
 
-_LONGEST = 200
-"""Characters of a name or an email; a longer one is generated or hostile."""
+_LONGEST = 200  # characters of a name or an email; a longer one is generated or hostile
 
 _MOST_RULES = 1000
 """Rules of CODEOWNERS: the last ones count. GitHub allows 3 MB, but each path is matched with each rule."""
 
-_MOST_WILDCARDS = 4
-"""A pattern takes time by the power of its wildcards. Chosen by hand."""
-
+_MOST_WILDCARDS = 4  # a pattern takes time by the power of its wildcards; chosen by hand
 _WILDCARD = re.compile(r"\*+|\?")
 _OWNER = re.compile(r"@[\w./-]+|[^@\s]+@[^@\s]+")
 _NO_PATTERN = re.compile(r"[#!]|\^?\[")  # comments, negations, sections of GitLab

@@ -18,8 +18,7 @@ _PACKAGE_FILES = frozenset("__init__.py index.js index.ts lib.rs mod.rs package-
 Place = tuple[str, str]
 """A definition: the path of its file and its qualified name."""
 
-_OWN = frozenset(("self", "this", "cls", "Self", "$this", "static"))
-"""Receivers that mean the class around a call."""
+_OWN = frozenset(("self", "this", "cls", "Self", "$this", "static"))  # receivers that mean the class around a call
 
 _BUILT_IN = frozenset(
     name

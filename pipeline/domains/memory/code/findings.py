@@ -9,8 +9,7 @@ from pipeline.domains.memory.records import Entity, EntityKey
 ROOT = "."
 """The name of the module at the root: the repository itself."""
 
-_LONGEST = 1000
-"""Characters of a name; a longer one is generated or hostile."""
+_LONGEST = 1000  # characters of a name; a longer one is generated or hostile
 
 
 class Triple(NamedTuple):

@@ -13,9 +13,7 @@ from pipeline.domains.memory.code.parse import ImportedModule, ParsedFile
 from pipeline.domains.memory.code.paths import folders_above, join, parent_of
 from pipeline.resources import word_lists
 
-_PYTHON_PACKAGES = word_lists(__file__)["packages"]
-"""Packages of Python whose modules have another name."""
-
+_PYTHON_PACKAGES = word_lists(__file__)["packages"]  # packages of Python whose modules have another name
 _SCRIPT_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".json", ".vue")
 _WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 """Suffixes that TypeScript lets stand for its own."""

@@ -25,11 +25,8 @@ from pipeline.ingest.sources.source import Source
 UNKNOWN = "?"
 """The receiver of a call on the value of an expression."""
 
-_LARGEST = 1_000_000
-"""Bytes: larger source code is generated, or data."""
-
-_HEAD = 8000
-"""Bytes in which a NUL marks a binary file, as in Git."""
+_LARGEST = 1_000_000  # bytes: larger source code is generated, or data
+_HEAD = 8000  # bytes in which a NUL marks a binary file, as in Git
 
 # Characters of a qualified name, a signature, a receiver and an import, and lines of an import: what is longer is
 # generated or hostile. Chosen by hand, above anything that people write, so that the patterns below stay quick; not

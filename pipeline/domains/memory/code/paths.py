@@ -10,12 +10,8 @@ MAILMAP = ".mailmap"
 OWNERS = (".github/CODEOWNERS", ".gitlab/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 """Paths of the file that names the owners of others; the first that exists counts."""
 
-_LONGEST = 1000
-"""Characters of a path; a longer one is generated or hostile."""
-
-_SHOWN = frozenset((".github", ".gitlab", ".circleci", ".config"))
-"""Hidden folders that hold what people wrote."""
-
+_LONGEST = 1000  # characters of a path; a longer one is generated or hostile
+_SHOWN = frozenset((".github", ".gitlab", ".circleci", ".config"))  # hidden folders that hold what people wrote
 _CONFIG_FOLDERS = frozenset("config configs conf settings configuration .config etc".split())
 _CONFIG_SUFFIXES = frozenset((".toml", ".ini", ".cfg", ".yaml", ".yml"))
 _CONFIG_NAMES = frozenset(

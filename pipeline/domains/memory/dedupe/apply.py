@@ -26,11 +26,8 @@ from pipeline.knowledge.edit import EdgesRead, Edits
 from pipeline.knowledge.exchange.json_format import edge_of, mapping_of, node_of
 
 MERGE, GROUPS, UNDO = "merge", "groups", "undo"
-_STORED = ("time", "plan", "moved", "folded", "complete")
-"""Fields of a merge that its node has as properties."""
-
-_MAX_SHOWN = 5
-"""Ids that an error names: as many as fit a line or two. Chosen by hand; not measured."""
+_STORED = ("time", "plan", "moved", "folded", "complete")  # fields of a merge that its node has as properties
+_MAX_SHOWN = 5  # ids that an error names: as many as fit a line or two; chosen by hand, not measured
 
 _PART = 200
 """Groups, nodes or edges of a part: some hundred kilobytes with their embeddings. Chosen by hand."""

@@ -41,8 +41,7 @@ _NEIGHBOURS = 10
 _LARGEST_BLOCK = 100
 """The most names under one key that are compared pair by pair; of more, each is compared with the first."""
 
-_PRODUCT = 16_000_000
-"""The most cosines of a block of products: 64 MB."""
+_PRODUCT = 16_000_000  # the most cosines of a block of products: 64 MB
 
 _SUPPORTED = 0.7
 """The least strength of a variant that counts: together with the cosine for a merge, alone for a review.
@@ -50,8 +49,7 @@ _SUPPORTED = 0.7
 Below it are names of which half is left out, as @grafana/e2e and e2e: they filled the review with what isn't the same.
 """
 
-_UNLIKE = 0.3
-"""Descriptions with a lower cosine are about different things."""
+_UNLIKE = 0.3  # descriptions with a lower cosine are about different things
 
 _SHARED, _OVERLAP = 2, 0.5
 """Entities have the same place in the graph from that many shared neighbours, and that share of the fewer ones."""

@@ -59,8 +59,7 @@ _SCOPED = re.compile(r"^@([^/\s]+)/([^\s]+)$")
 _FILE = re.compile(
     r"(?<=\w)\.((?ai:js|ts|jsx|tsx|mjs|py|rs|go|rb|java|jsonc?|toml|ya?ml|ini|cfg|conf|md|txt|xml|lock))$"
 )
-_UNCOUNTED = frozenset(("library", "config", "person"))
-"""Types of which ``request`` and ``requests`` are two."""
+_UNCOUNTED = frozenset(("library", "config", "person"))  # types of which ``request`` and ``requests`` are two
 
 # How sure a sign is that two names are one, up to 1 for names that are the same. Chosen by hand in this order, not
 # measured, so that with the threshold dedupe_strength of 0.9 the first four merge alone; from _SUPPORTED (0.7) on,
@@ -74,11 +73,8 @@ _LOCAL_PART = 0.75
 _WEAK = 0.7
 _SHORT = 0.5
 
-_SHORTEST = 3
-"""Letters of a name; a match of a shorter one says little."""
-
-_SHORTEST_PLURAL = 5
-"""Letters of a word that has a plural: gas is none."""
+_SHORTEST = 3  # letters of a name; a match of a shorter one says little
+_SHORTEST_PLURAL = 5  # letters of a word that has a plural: gas is none
 
 
 @dataclass(frozen=True, slots=True)

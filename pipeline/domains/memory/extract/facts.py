@@ -11,8 +11,7 @@ from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.text.names import FUNCTION_WORDS, name_key
 
-_NAMED_SPEAKER = 0.9
-"""Confidence that a speaker is a person: chats may have names for programs. Chosen by hand."""
+_NAMED_SPEAKER = 0.9  # confidence that a speaker is a person: chats may have names for programs; chosen by hand
 
 ROLES = frozenset("user assistant system tool human ai bot model developer function unknown".split())
 """Speakers that are roles in a chat and name no person."""

@@ -21,26 +21,21 @@ from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
 from pipeline.text.dates import closeness, time_hints
 
-_ENTITIES = 50
-"""Entities that each of words and meaning may bring. Chosen by hand; not measured."""
+_ENTITIES = 50  # entities that each of words and meaning may bring; chosen by hand, not measured
 
 _NAMED = 8.0
 """Weight of being named in the question, beside 1 for each of words and meaning: any named entity comes before any that
 is only similar. Chosen by hand; not measured."""
 
-_K = 60
-"""k of reciprocal rank fusion, as Cormack et al. (2009) chose it."""
+_K = 60  # k of reciprocal rank fusion, as Cormack et al. (2009) chose it
 
 # How much of the themes is shown: chosen by hand to fit a screen or a prompt; not measured.
 _THEMES = 3
 _SHOWN = 8
 _FACTS = 12
 
-_LEAST = 3
-"""A community of fewer nodes is no theme. Chosen by hand."""
-
-_CANDIDATES = 100
-"""Passages that are searched for a question, as each ranking of the hybrid leg has."""
+_LEAST = 3  # a community of fewer nodes is no theme; chosen by hand
+_CANDIDATES = 100  # passages that are searched for a question, as each ranking of the hybrid leg has
 
 _DATE_K = 5
 """k of the reciprocal rank that a date may double: it moves a text from the 6th place before the 1st at most. Chosen by

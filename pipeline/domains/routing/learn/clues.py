@@ -18,11 +18,8 @@ _WEAK, _WEAK_MOST = 0.2, 0.5
 
 _MOST_LISTED = 10  # pieces of evidence that a proposal shows; chosen by hand
 
-_LONGEST = 160
-"""Characters of a piece of evidence. Chosen by hand."""
-
-_SUMMED_UP = 3
-"""Pieces of evidence that an edge keeps. Chosen by hand."""
+_LONGEST = 160  # characters of a piece of evidence; chosen by hand
+_SUMMED_UP = 3  # pieces of evidence that an edge keeps; chosen by hand
 
 
 class Clue(NamedTuple):

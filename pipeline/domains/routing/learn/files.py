@@ -8,9 +8,7 @@ from pipeline.code.languages import language_of
 from pipeline.code.manifests import is_manifest
 from pipeline.ingest.sources.ignored import own_files
 
-_LARGEST = 1_000_000
-"""Bytes: a larger file is generated, or data. Chosen by hand."""
-
+_LARGEST = 1_000_000  # bytes: a larger file is generated, or data; chosen by hand
 _CI = frozenset((".github", ".circleci", ".gitlab-ci.yml", ".buildkite", ".woodpecker"))
 _SCRIPTS = frozenset((".sh", ".bash", ".zsh", ".fish", ".ps1", ".mk", ".just"))
 _SCRIPT_NAMES = frozenset("makefile gnumakefile justfile .justfile taskfile.yml tox.ini package.json rakefile".split())

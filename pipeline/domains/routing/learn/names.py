@@ -9,8 +9,7 @@ _SEPARATORS = re.compile(r"::|[./:\\]+")
 _JOINERS = re.compile(r"[-_\s]+")
 _HOSTS = ("github/com/", "gitlab/com/", "bitbucket/org/", "codeberg/org/")
 _VERSION = re.compile(r"/v\d+$")
-_SHORTEST = 2
-"""Characters of an alias: one letter would match variables and drives."""
+_SHORTEST = 2  # characters of an alias: one letter would match variables and drives
 
 
 class ProjectNames:

@@ -13,9 +13,7 @@ from pipeline.domains.routing.learn.names import ProjectNames, folded
 # A manifest names packages for certain; an import may be of another package of that name. Chosen by hand, as `clues`
 # says: one dependency is accepted unseen (`routing.auto_accept`), and so are imports in three files (0.94).
 _DEPENDENCY, _DEV_DEPENDENCY, _IMPORT = 0.97, 0.8, 0.6
-_ASIDE = 0.3
-"""Strength in tests, examples or documentation, which a project may do without."""
-
+_ASIDE = 0.3  # strength in tests, examples or documentation, which a project may do without
 _ASIDE_FOLDERS = frozenset("test tests testing spec specs __tests__ example examples demo docs doc bench".split())
 
 

@@ -106,8 +106,7 @@ def _without_parts(ranked: Sequence[Chain]) -> list[Chain]:
     return kept
 
 
-_MOST_EXPANDED = 20_000
-"""Paths extended before a search stops with what it has. Chosen by hand; not measured."""
+_MOST_EXPANDED = 20_000  # paths extended before a search stops with what it has; chosen by hand, not measured
 
 
 class Path(NamedTuple):

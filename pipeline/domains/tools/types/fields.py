@@ -24,8 +24,7 @@ from pipeline.resources import word_lists
 
 Evidence = Literal["schema", "text"]
 
-_LEVELS = 2
-"""Levels of objects and lists whose fields are read. Chosen by hand; not measured."""
+_LEVELS = 2  # levels of objects and lists whose fields are read; chosen by hand, not measured
 
 _MOST_FIELDS, _MOST_PHRASES = 200, 8
 """Bounds against endless schemas and texts. Chosen by hand; not measured."""

@@ -28,8 +28,7 @@ COMMON = 1 / 20
 HANDLE = 0.5
 """Highest rarity of a word such as id or name, as a share of the rarity at ``COMMON``."""
 
-_OTHER_HEAD = 0.4
-"""Factor for fields whose last words differ: a ``user id`` is no ``user name``."""
+_OTHER_HEAD = 0.4  # factor for fields whose last words differ: a ``user id`` is no ``user name``
 
 _OTHER_SERVICE = 0.5
 """Factor for an identifier of another service (``_OWN``): one service's ids mean nothing to another."""

@@ -8,7 +8,8 @@ from typing import Any, Self, TypeVar
 from neo4j import Record
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import NamedGraph, find_corpus, find_graphs
+from pipeline.db.catalogue import NamedGraph, check_graph, find_corpus, find_graphs
+from pipeline.db.corpus import read_whole
 from pipeline.domains.memory.records import NOW, Entity, EntityKey, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
@@ -58,6 +59,18 @@ class AgentMemory:
             self.hoprank.graph(self.name)
             opened._found = find_graphs(self.hoprank.client, *names)
         return opened
+
+    def read_whole(self, read: Callable[[Self], _Made]) -> _Made:
+        """Return what ``read`` returns of :meth:`opened`; it is called again if another graph takes the name."""
+
+        def once() -> _Made:
+            opened = self.opened()
+            made = read(opened)
+            if named := opened._find(self.name):
+                check_graph(self.hoprank.client, named)
+            return made
+
+        return read_whole(once)
 
     def exists(self) -> bool:
         """Return whether anything has been written to the memory."""

@@ -1,4 +1,4 @@
-"""How often a memory asks the server: what a question and a text cost before anything else."""
+"""How a memory asks the server: how often, what a question and a text cost before anything else, and of what state."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 import neo4j
 import pytest
 
+from pipeline.db.client import Client
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.recall.recall import recall
+from pipeline.domains.memory.recall.recall import FoundEntity, FoundText, recall
 from pipeline.domains.memory.remember import add_text
+from pipeline.knowledge.load import load
+from pipeline.progress import Progress
 
 TEXTS = (
     "We moved the API server of Acme from Express to Hono on 10 February.",
@@ -53,3 +56,33 @@ def test_a_question_asks_twelve_times_at_most_and_a_text_forty(memory: AgentMemo
     add_text(memory, "Alice Miller says that the billing service in Frankfurt is slow.", key="new", date="2026-08-02")
     assert len(asked) <= 40, asked
     assert sum("corpus.lock" in text for text in asked) == sum("corpus.writer = $writer" in text for text in asked)
+
+
+def test_a_question_whose_graph_is_replaced_meanwhile_is_answered_from_the_new_one(
+    memory: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place, text in enumerate(TEXTS):
+        add_text(memory, text, key=f"k{place}", date=f"2026-0{place + 1}-10")
+    before = recall(memory, QUESTION)
+    nodes, edges = list(memory.graph().nodes()), list(memory.graph().edges())
+    reading, client = Client.read, memory.hoprank.client
+    times = iter(range(1))
+
+    def read(client: Client, name: str, /, *given: Any, **params: Any) -> Any:
+        # The first query of the entities; their graph is deleted once the new one has the name.
+        if name not in ("explore", "hydrate", "graphs_named") and next(times, None) is not None:
+            load(client, memory.name, (iter(nodes), iter(edges)), Progress())
+        return reading(client, name, *given, **params)
+
+    monkeypatch.setattr(Client, "read", read)
+    again = recall(memory, QUESTION)
+
+    assert client.read("graphs_named", graph_names=[memory.name])
+    assert next(times, None) is None, "the graph was replaced"
+    assert [type(item) for item in before.items if isinstance(item, FoundEntity)], "entities are found"
+    assert [item.key for item in again.items if isinstance(item, FoundText)] == [
+        item.key for item in before.items if isinstance(item, FoundText)
+    ]
+    assert {item.entity.id for item in again.items if isinstance(item, FoundEntity)} == {
+        item.entity.id for item in before.items if isinstance(item, FoundEntity)
+    }

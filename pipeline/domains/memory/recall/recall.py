@@ -107,9 +107,22 @@ def recall(
     if top_k < 1:
         raise QuestionError(f"top_k is {top_k}.", "Ask for 1 item or more.")
     question = check_question(question)
-    memory = memory.opened()
-    memory.graph()
     vector = memory.hoprank.embedder.embed_query(question)
+    return memory.read_whole(lambda opened: _recall(opened, question, vector, top_k, when, scope, filters, now, levels))
+
+
+def _recall(
+    memory: AgentMemory,
+    question: str,
+    vector: Sequence[float],
+    top_k: int,
+    when: When,
+    scope: str | None,
+    filters: Mapping[str, Any] | None,
+    now: datetime | None,
+    levels: Sequence[Level],
+) -> Recall:
+    memory.graph()
     hits: dict[str, Hit] = {}
     periods: tuple[Period, ...] = ()
     if Level.TEXTS in levels:

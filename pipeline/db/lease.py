@@ -31,6 +31,7 @@ _SET_BY_CHECK = 3
 def lease(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[tuple[CorpusHandle, str]]:
     """Lease a corpus for writing; yield its handle at the visible generation, and the writer's id.
 
+    Raises CorpusError if the corpus has another name by now, or none: what is written by its name would be another's.
     Raises Busy, naming the holder and since when it writes, if a live holder keeps the lease for ``wait`` seconds. The
     lease is taken over from a process of this machine that has ended, and from a process of another machine that hasn't
     renewed it for two minutes, nor while this one watches: a step of the server's clock looks like silence.
@@ -103,7 +104,12 @@ def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle
         if stale and time.monotonic() >= watch:
             row = take([row["holder"]])
         if row["held"]:
-            return CorpusHandle(corpus.client, Corpus.of(row["corpus"]))
+            leased = CorpusHandle(corpus.client, Corpus.of(row["corpus"]))
+            if leased.name != corpus.name:
+                corpus.write("release_lease", writer=writer)
+                problem = f"The corpus {corpus.name!r} was renamed meanwhile: it is {leased.name!r} now."
+                raise CorpusError(problem, "Run this again with the name of the corpus that you mean.")
+            return leased
         left = max(deadline, watch) - time.monotonic()
         if left <= 0:
             break

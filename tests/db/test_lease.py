@@ -201,3 +201,16 @@ def test_a_corpus_that_was_dropped_meanwhile_can_not_be_held(client: Client, cor
 
     with pytest.raises(CorpusError, match="dropped"), lease(corpus):
         pass
+
+
+def test_a_corpus_that_was_renamed_meanwhile_is_not_written_to_by_its_old_name(
+    client: Client, cypher: Cypher, corpus_name: str, create: Create
+) -> None:
+    corpus = create(corpus_name)
+    cypher("MATCH (c:Corpus {id: $id}) SET c.name = $name", id=corpus.id, name=f"{corpus_name}-new")
+    try:
+        with pytest.raises(CorpusError, match=f"was renamed meanwhile: it is '{corpus_name}-new' now"), lease(corpus):
+            pytest.fail("it was leased")
+        assert writer_of(cypher, corpus) is None
+    finally:
+        cypher("MATCH (c:Corpus {id: $id}) SET c.name = $name", id=corpus.id, name=corpus_name)

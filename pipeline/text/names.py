@@ -9,10 +9,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 import ahocorasick
+
+from pipeline.text.cached import cached
 
 _IDENTIFIER = re.compile(
     r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]"  # snake_case
@@ -154,7 +155,7 @@ def folded(name: str, *, spaces: str = "") -> str:
     return " ".join(normal.translate(dict.fromkeys(map(ord, spaces), " ")).split())
 
 
-@lru_cache(maxsize=200_000)  # chosen by hand, to bound memory
+@cached(200_000)  # chosen by hand, to bound memory
 def name_key(name: str) -> str:
     """Return a name's key: no accents, case, punctuation, possessive or leading article; single spaces between words.
 

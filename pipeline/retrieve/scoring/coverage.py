@@ -6,7 +6,6 @@ Two passages that answer a question together cover it together, each in one of i
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import ahocorasick
 import numpy as np
@@ -14,6 +13,7 @@ import Stemmer
 from numpy.typing import NDArray
 
 from pipeline.records import Vector
+from pipeline.text.cached import cached
 from pipeline.text.names import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
@@ -187,7 +187,7 @@ def named_share(terms: Sequence[str], named: Mapping[str, float]) -> float:
     return sum(named.get(term, 0.0) for term in terms) / max(len(terms), 1)
 
 
-@lru_cache(maxsize=100_000)  # chosen by hand, to bound memory
+@cached(100_000)  # chosen by hand, to bound memory
 def stem(word: str) -> str:
     """Return the English stem of a word in lower case."""
     stemmed: str = Stemmer.Stemmer("english").stemWord(word)

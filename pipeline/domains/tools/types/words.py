@@ -8,6 +8,7 @@ from functools import lru_cache
 import Stemmer
 
 from pipeline.resources import word_lists
+from pipeline.text.cached import cached
 
 _CUT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _WORDS = word_lists(__file__)
@@ -60,7 +61,7 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     return frozenset(map(stem, words))
 
 
-@lru_cache(maxsize=100_000)  # chosen by hand, as the next, to bound memory
+@cached(100_000)  # chosen by hand, as the next, to bound memory
 def stem(word: str) -> str:
     """Return the English stem of a word."""
     stemmed: str = Stemmer.Stemmer("english").stemWord(word)

@@ -1,6 +1,7 @@
 """Errors as ``application/problem+json`` (RFC 9457), made from HopRank's tree of errors."""
 
 import logging
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -54,21 +55,9 @@ class Problem(BaseModel):
     errors: list[dict[str, Any]] | None = Field(default=None, description="The fields of the request that are wrong.")
 
 
-_TITLES = {
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    409: "Conflict",
+_TITLES = {status.value: status.phrase for status in HTTPStatus} | {
     413: "Content Too Large",
-    415: "Unsupported Media Type",
-    421: "Misdirected Request",
-    422: "Unprocessable Content",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
+    422: "Unprocessable Content",  # both had other names before RFC 9110, as Python's have
 }
 
 _CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
@@ -84,9 +73,7 @@ def response(
     status: int, type_: str, detail: str, fix: str = "", *, faults: list[dict[str, Any]] | None = None
 ) -> JSONResponse:
     """Return a problem as a response."""
-    problem = Problem(
-        type=type_, title=_TITLES.get(status, "Error"), status=status, detail=detail, fix=fix, errors=faults
-    )
+    problem = Problem(type=type_, title=_TITLES[status], status=status, detail=detail, fix=fix, errors=faults)
     headers = {"Retry-After": _RETRY_SECONDS[status]} if status in _RETRY_SECONDS else {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -5,7 +5,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -84,7 +84,7 @@ class Root(TyperGroup):
         for name, (target, help_line) in COMMANDS.items():
             if name == "db":  # before which the help lists the domains
                 self._add_domains()
-            self.add_command(LazyCommand(name, partial(_import, target), help_line))
+            self.add_command(LazyCommand(name, partial(resolve_name, f"pipeline.cli.commands.{target}"), help_line))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the arguments name."""
@@ -140,11 +140,6 @@ def _print_traceback(ctx: Any) -> bool:
     if verbose := bool(ctx.params.get("verbose")):
         traceback.print_exc()
     return verbose
-
-
-def _import(target: str) -> Any:
-    module, _, attribute = target.partition(":")
-    return getattr(import_module(f"pipeline.cli.commands.{module}"), attribute)
 
 
 def _refuse(error: ConfigurationError) -> NoReturn:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
@@ -40,8 +40,7 @@ _LARGEST_ANSWER = 100_000_000
 _SHOWN = 200  # characters of an answer in an error; chosen by hand
 
 
-class _Item(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Item(BaseModel, strict=True):
     index: int = Field(ge=0)
     embedding: list[float] | str
 

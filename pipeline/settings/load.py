@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from pipeline.errors import ConfigurationError
 from pipeline.registry import Domain, registry
@@ -21,10 +27,8 @@ from pipeline.settings.sections import Section
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
 
-class _Unread(Section):
+class _Unread(Section, extra="allow"):
     """The section of a domain that can't be used: any values, which nothing reads."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 _AnySection = TypeVar("_AnySection", bound=Section)
@@ -37,20 +41,6 @@ class _Neo4jVariables(EnvSettingsSource):
         variables = {name: self.env_vars.get(f"neo4j_{name}") for name in _NEO4J_FIELDS}
         non_empty = {name: value for name, value in variables.items() if value}
         return {"neo4j": non_empty} if non_empty else {}
-
-
-class _Values(PydanticBaseSettingsSource):
-    """The values of a TOML file as a source of settings."""
-
-    def __init__(self, settings_cls: type[BaseSettings], values: dict[str, Any]) -> None:
-        super().__init__(settings_cls)
-        self._values = values
-
-    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - the base class's signature
-        return None, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        return self._values
 
 
 class Settings(BaseSettings):
@@ -88,7 +78,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of settings, highest precedence first."""
-        files = [_Values(settings_cls, values) for _, values in _files()]
+        files = [InitSettingsSource(settings_cls, values) for _, values in _files()]
         return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pipeline.records import Block, BlockKind, Document
 from pipeline.text.prose import trimmed
 
+_PARAGRAPH = re.compile(r"\S.*(?:\n[^\S\n]*+\S.*)*+")
 _LONGEST = 200  # characters of a heading; chosen by hand, not measured
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
@@ -26,25 +27,8 @@ def paragraphs(text: str, start: int = 0, end: int | None = None) -> Iterator[Bl
 
     A paragraph is a run of lines that aren't blank. Every character that isn't white space lies in a paragraph.
     """
-    stop = len(text) if end is None else end
-    first = last = -1
-    while start < stop:
-        newline = text.find("\n", start, stop)
-        line_end = stop if newline < 0 else newline
-        line = text[start:line_end]
-        if not line or line.isspace():
-            if first >= 0:
-                yield _paragraph(text, first, last)
-            first = -1
-        else:
-            first, last = (start if first < 0 else first), line_end
-        start = line_end + 1
-    if first >= 0:
-        yield _paragraph(text, first, last)
-
-
-def _paragraph(text: str, start: int, end: int) -> Block:
-    return Block(BlockKind.PARAGRAPH, *trimmed(text, start, end))
+    for match in _PARAGRAPH.finditer(text, start, len(text) if end is None else end):
+        yield Block(BlockKind.PARAGRAPH, *trimmed(text, *match.span()))
 
 
 def join_chunks(chunks: Iterable[tuple[int, int, str]]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from pipeline.edges import EdgeKind
 from pipeline.errors import SourceError
@@ -15,24 +15,18 @@ from pipeline.transfer.formats import Part
 
 _GUARD = Guard(fix="Give a file that `hoprank corpus export` wrote as jsonl.")
 
-_LARGEST = 2**63 - 1
-"""Neo4j's largest whole number."""
-
-
-_Count = Annotated[int, Field(ge=0, le=_LARGEST)]
+_Count = Annotated[int, Field(ge=0, le=2**63 - 1)]  # Neo4j has no greater whole number
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 
 _Place = Annotated[tuple[str, _Count], Field(strict=False)]
 """A document's key and a chunk's ordinal; JSON has lists for tuples."""
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
+class _Line(BaseModel, strict=True, extra="forbid"):
+    pass
 
 
-class _Corpus(_Line):
-    model_config = ConfigDict(strict=True, extra="allow")
-
+class _Corpus(_Line, extra="allow"):
     format: int
     schema_version: int = Field(alias="schema")
     name: str
@@ -49,9 +43,7 @@ class _Corpus(_Line):
     links: dict[str, bool | int | _Number | str] = Field(default_factory=dict)
 
 
-class _Document(_Line):
-    model_config = ConfigDict(strict=True, extra="allow")
-
+class _Document(_Line, extra="allow"):
     key: str
     title: str
     path: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -43,6 +43,7 @@ class NoteGraph:
     notes: Mapping[str, Note]
     links: tuple[NoteLink, ...]
     whole: bool = True
+    _measurements: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -63,10 +64,6 @@ class NoteGraph:
     def incoming(self) -> Mapping[str, Sequence[NoteLink]]:
         """The links to each note, by key."""
         return _grouped(self.links, "target")
-
-    @cached_property
-    def _measurements(self) -> dict[str, Any]:
-        return {}
 
     def measured(self, name: str, measure: Callable[[], _Measured]) -> _Measured:
         """Return the measurement of these notes with a name, made once by ``measure``."""

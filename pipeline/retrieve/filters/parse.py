@@ -80,6 +80,7 @@ class Either:
 
 Filter: TypeAlias = Condition | Every | Either
 
+_LISTED = (Operator.IN, Operator.NIN)
 _ORDERED = (Operator.LT, Operator.LTE, Operator.GT, Operator.GTE)
 _JOINS: Mapping[str, type[Every | Either]] = {"$and": Every, "$or": Either}
 _KNOWN = (*Operator, *_JOINS)
@@ -91,51 +92,48 @@ def parse_filter(document: object) -> Filter:
 
     Raises FilterError naming the wrong place, key or value, and a right one.
     """
-    return _parse(document, "the filter", 1, _Budget())
+    filter_ = _parse(document, "the filter", 1)
+    if _size(filter_) > MOST_VALUES:
+        raise FilterError(
+            f"The filter holds more than {MOST_VALUES:,} values.",
+            "Filter by a field that these have in common, or search for them in parts.",
+        )
+    return filter_
 
 
-class _Budget:
-    """Counts the values of a filter while it is parsed, to bound the time of its evaluation."""
-
-    def __init__(self) -> None:
-        self._left = MOST_VALUES
-
-    def take(self, count: int) -> None:
-        self._left -= count
-        if self._left < 0:
-            raise FilterError(
-                f"The filter holds more than {MOST_VALUES:,} values.",
-                "Filter by a field that these have in common, or search for them in parts.",
-            )
+def _size(filter_: Filter) -> int:
+    if isinstance(filter_, Condition):
+        return len(filter_.operands) if filter_.operator in _LISTED else 1
+    return sum(map(_size, filter_.parts))
 
 
-def _parse(document: object, where: str, depth: int, budget: _Budget) -> Filter:
+def _parse(document: object, where: str, depth: int) -> Filter:
     if not isinstance(document, Mapping):
         raise FilterError(f"{_capital(where)} is {_shown(document)}, not an object of fields.", _EXAMPLE)
     if depth > DEEPEST:
         raise FilterError(f"The filter is nested more than {DEEPEST} levels deep.", "Flatten its $and and $or.")
-    parts = [_entry(key, value, where, depth, budget) for key, value in document.items()]
+    parts = [_entry(key, value, where, depth) for key, value in document.items()]
     return parts[0] if len(parts) == 1 else Every(tuple(parts))
 
 
-def _entry(key: object, value: object, where: str, depth: int, budget: _Budget) -> Filter:
+def _entry(key: object, value: object, where: str, depth: int) -> Filter:
     # JSON can hold half of a surrogate pair, which the server refuses in names.
     if not isinstance(key, str) or not key.strip() or len(key) > LONGEST or not key.isprintable():
         raise FilterError(f"{_capital(where)} has a field named {_shown(key)}.", "Name a field by a short text.")
     if key in _JOINS:
         if not isinstance(value, list | tuple) or not value:
             raise FilterError(f"{key} has {_shown(value)}.", f"Give it a list of filters: {{{key!r}: [..., ...]}}.")
-        parts = [_parse(part, f"part {n} of {key}", depth + 1, budget) for n, part in enumerate(value, 1)]
+        parts = [_parse(part, f"part {n} of {key}", depth + 1) for n, part in enumerate(value, 1)]
         return _JOINS[key](tuple(parts))
     if key.startswith("$"):
         fix = "Put it below a field: " + f'{{"field": {{"{key}": ...}}}}.' if key in _KNOWN else _nearest(key)
         raise FilterError(f"{_capital(where)} has {key!r} where a field's name, $and or $or is expected.", fix)
-    return _field(key, value, budget)
+    return _field(key, value)
 
 
-def _field(field: str, value: object, budget: _Budget) -> Filter:
+def _field(field: str, value: object) -> Filter:
     if not isinstance(value, Mapping):
-        return _condition(field, Operator.EQ, value, budget)
+        return _condition(field, Operator.EQ, value)
     if not value:
         raise FilterError(f"{field!r} has no operator.", _EXAMPLE)
     parts = []
@@ -145,17 +143,14 @@ def _field(field: str, value: object, budget: _Budget) -> Filter:
             raise FilterError(f"{field!r} has {name!r} below it.", fix)
         if name not in set(Operator):
             raise FilterError(f"{field!r} has {_shown(name)} where an operator is expected.", _nearest(name))
-        parts.append(_condition(field, Operator(name), operand, budget))
+        parts.append(_condition(field, Operator(name), operand))
     return parts[0] if len(parts) == 1 else Every(tuple(parts))
 
 
-def _condition(field: str, operator: Operator, operand: object, budget: _Budget) -> Condition:
+def _condition(field: str, operator: Operator, operand: object) -> Condition:
     where = f"{operator} of {field!r}"
-    if operator in (Operator.IN, Operator.NIN):
-        values = _listed(operand, where)
-        budget.take(len(values))
-        return Condition(field, operator, tuple(_value(value, where) for value in values))
-    budget.take(1)
+    if operator in _LISTED:
+        return Condition(field, operator, tuple(_value(value, where) for value in _listed(operand, where)))
     if operator is Operator.BETWEEN:
         values = _listed(operand, where)
         if len(values) != 2:

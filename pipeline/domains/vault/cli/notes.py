@@ -146,7 +146,9 @@ def create(
     run: Run = Run(),
 ) -> None:
     """Create a note that later syncs of the vault's folder keep."""
-    text = content if content is not None else _piped()
+    if content is None and sys.stdin.isatty():
+        raise InputError("The note has no text.", "Give --content TEXT, or pipe the text into the command.")
+    text = sys.stdin.read() if content is None else content
     links = [{"target": target} for target in link_to or ()]
     with run.connect() as hoprank:
         made = of.open(hoprank).create(title, text, description, type_, tag or (), links=links, folder=folder)
@@ -222,9 +224,3 @@ def drop(name: Annotated[str, Argument(metavar="NAME", help="The vault.")], yes:
             confirm(f"Drop {name!r} ({corpus.documents:,} notes)?", yes)
         domain.api.Vault(hoprank, name).drop()
     say(f"Dropped {name}.")
-
-
-def _piped() -> str:
-    if sys.stdin.isatty():
-        raise InputError("The note has no text.", "Give --content TEXT, or pipe the text into the command.")
-    return sys.stdin.read()

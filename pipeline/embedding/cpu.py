@@ -22,11 +22,8 @@ ones = torch.ones(64, 64, dtype=torch.bfloat16)
 torch.nn.functional.linear(ones, ones)
 """
 
-_TIMEOUT_SECONDS = 120
-"""The probe takes three. Chosen by hand; not measured."""
-
-_GPUS = ("/dev/nvidia0", "/dev/kfd")
-"""Device files of NVIDIA's and AMD's drivers."""
+_TIMEOUT_SECONDS = 120  # the probe takes three; chosen by hand, not measured
+_GPUS = ("/dev/nvidia0", "/dev/kfd")  # device files of NVIDIA's and AMD's drivers
 
 
 def native_precision(device: str, folder: Path | None = None) -> Precision:

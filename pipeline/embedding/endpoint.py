@@ -31,12 +31,10 @@ _BATCH_TEXTS = 32
 _ATTEMPTS = 5
 _FIRST_PAUSE = 0.5
 """Seconds; doubled after each attempt: 7.5 s in all, about what a server takes to restart. Not measured."""
-_LONGEST_PAUSE = 60.0
-"""Seconds that a server's own Retry-After is followed."""
+_LONGEST_PAUSE = 60.0  # seconds that a server's own Retry-After is followed
 
 _RETRIED = {408, 425, 429, 500, 502, 503, 504}  # those that may pass: slow, busy, restarting
-_LARGEST_ANSWER = 100_000_000
-"""Bytes: 32 vectors of 16,000 numbers, written out, take a tenth of it."""
+_LARGEST_ANSWER = 100_000_000  # bytes: 32 vectors of 16,000 numbers, written out, take a tenth of it
 _SHOWN = 200  # characters of an answer in an error; chosen by hand
 
 

@@ -15,10 +15,8 @@ from pipeline.records import Vector
 DIGITS = 4
 """Decimals of a cosine, unless another number is asked for."""
 
-_BLOCK = 1024
-"""Rows whose cosines to all are held at once. Chosen by hand; not measured."""
-_SCORE_ERROR = 5e-4
-"""Upper bound of a score's error from single precision and rounding to four decimals or more."""
+_BLOCK = 1024  # rows whose cosines to all are held at once; chosen by hand, not measured
+_SCORE_ERROR = 5e-4  # at most, from single precision and rounding to four decimals or more
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]

@@ -36,9 +36,7 @@ _PADDING = 16
 """Tokens to a multiple of which a passage is padded: batches of one length alone would be small, and a third slower."""
 _TOKENIZE_BATCH = 1000  # texts at a time, to bound memory; chosen by hand, not measured
 _CHARACTERS_PER_TOKEN = 4  # about, in English; only to sort texts into batches and to estimate sizes
-
-_ONNX_LIMIT = 256
-"""Most passages that ONNX Runtime encodes: for so few it takes less time than loading the model."""
+_ONNX_LIMIT = 256  # passages that ONNX Runtime encodes: for so few it takes less time than loading the model
 
 _log = logging.getLogger(__name__)
 

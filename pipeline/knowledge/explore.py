@@ -18,9 +18,7 @@ from pipeline.knowledge.store.memory import leads
 from pipeline.knowledge.traverse import Cost
 from pipeline.text.names import name_key
 
-_NAMES = ("name", "title", "label", "key")
-"""Properties that name a node, the best first."""
-
+_NAMES = ("name", "title", "label", "key")  # properties that name a node, the best first
 _LONGEST_NAME = 200  # characters
 _SUGGESTED = 5  # both chosen by hand, to fit a line or two
 

@@ -17,9 +17,7 @@ from pipeline.retrieve.fusion import Ranked, fuse, ranked
 FUSE_K = 60
 """k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
 
-_DECAY = 0.5
-"""Factor of the score for each edge away from a full-text match; chosen by hand, not measured."""
-
+_DECAY = 0.5  # of the score, for each edge away from a full-text match; chosen by hand, not measured
 _CANDIDATES = 50
 """Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to expand; by hand, not measured."""
 
@@ -149,8 +147,7 @@ def _with_nodes(store: Store, scores: Mapping[str, float], **parts: Mapping[str,
     ]
 
 
-_Distribution = tuple[list[str], npt.NDArray[np.float64]]
-"""Node ids with their cumulative probabilities."""
+_Distribution = tuple[list[str], npt.NDArray[np.float64]]  # node ids with their cumulative probabilities
 
 
 def random_walks(

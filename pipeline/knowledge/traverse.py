@@ -18,9 +18,7 @@ from pipeline.knowledge.store.protocol import Steps, Store
 Types: TypeAlias = Sequence[str] | None
 """Edge types to follow; None follows all."""
 
-_PREFETCH = 50
-"""Number of queued nodes whose steps are fetched along with those of a new node; by hand, not measured."""
-
+_PREFETCH = 50  # queued nodes whose steps are fetched along with those of a new node; chosen by hand, not measured
 _Node = TypeVar("_Node")
 
 

@@ -9,11 +9,8 @@ from pipeline.db.vectors import from_bytes
 from pipeline.records import Hit, Vector
 from pipeline.retrieve.lru import Recent
 
-_KEPT = 2_000
-"""Hits: some seven megabytes, of chunks of the usual size."""
-
-_METADATA = "metadata."
-"""Before the name of a document's property that its author gave it."""
+_KEPT = 2_000  # hits: some seven megabytes, of chunks of the usual size
+_METADATA = "metadata."  # before the name of a document's property that its author gave it
 
 
 class StoredHit(NamedTuple):

@@ -15,9 +15,7 @@ from pipeline.retrieve.scoring.features import FEATURES
 from pipeline.retrieve.scoring.scorer import graph_share
 from pipeline.retrieve.trace import RankingTrace
 
-_SEEDS_TRIED = 12
-"""Seeds from which paths are looked for, the heaviest. Chosen by hand; not measured."""
-
+_SEEDS_TRIED = 12  # from which paths are looked for, the heaviest; chosen by hand, not measured
 _SEED = PathStep("Seed", "vector and full text", "")
 
 

@@ -11,12 +11,10 @@ from pipeline.db.vectors import packed
 from pipeline.ids import entity_id
 from pipeline.retrieve.question import possible_names
 
-_NEAREST = 10
-"""Chunks of each corpus that are looked at. Chosen by hand."""
-
-_MOST_NAMES = 400
-_MOST_ENTITIES = 500
-"""Possible names that are looked up, and entities: with 50 corpora 10 names."""
+# Chosen by hand; not measured.
+_NEAREST = 10  # chunks of each corpus that are looked at
+_MOST_NAMES = 400  # that are possible and looked up
+_MOST_ENTITIES = 500  # of all corpora: with 50 of them 10 names
 
 
 class LookedAt(NamedTuple):

@@ -24,14 +24,12 @@ LONGEST = 10_000
 
 _JOINERS = "._'’,"
 _JOINED = re.compile("[._'’,]+")
-_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
-"""A comma that doesn't join digits, as in 10,000."""
+_COMMA = re.compile(r"(?<!\d),|,(?!\d)")  # one that doesn't join digits, as in 10,000
 
 _TOKEN = re.compile(r"[^\W\u2e80-\U0010ffff]+|[\u2e80-\U0010ffff]")
 """The most tokens that an analyser makes of a text: words, and single ideographs."""
 
-_MOST_TOKENS = 256
-"""Lucene allows 1,024 clauses in a query; each token is one clause in each of three fields."""
+_MOST_TOKENS = 256  # Lucene allows 1,024 clauses in a query; each token is one in each of three fields
 
 _HEAD_BOOST = 0.6
 """Weight of a match in title or heading; 1 in the text. Chosen on SciFact, CISI and three documentations."""

@@ -29,8 +29,7 @@ _WHOLE = frozenset(("until", "till", "up to", "by"))
 _FROM_START = frozenset(("since", "ever since", "starting"))
 _ROLLING = re.compile(r"\b(?:the|this) $|\b(?:in|within|over|during) (?:the )?$", re.IGNORECASE)
 _SHORTEST = timedelta(days=1).total_seconds()
-_CONTEXT = 40
-"""Characters before a date in which a word such as "the week before" may stand. Chosen by hand."""
+_CONTEXT = 40  # characters before a date in which "the week before" may stand; chosen by hand
 
 
 class TimeHint(NamedTuple):

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pipeline.evaluate.calibration import Calibration
 
 
-_EVERY = 5
-"""Hundredths of a cosine between two rows of the table; chosen by hand, so that it fits a screen."""
+_EVERY = 5  # hundredths of a cosine between two rows of the table; chosen by hand, to fit a screen
 
 _COLUMNS = {
     "threshold": ("threshold", ".2f"),

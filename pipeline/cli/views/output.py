@@ -18,8 +18,7 @@ from pipeline.cli.harmless import CONTROL, harmless
 Shown: TypeAlias = RenderableType | Sequence[RenderableType]
 """A view: a text, a renderable, or several of them, one below the other."""
 
-_WIDEST = 100
-"""Columns: longer lines are hard to read, and a pipe has no width."""
+_WIDEST = 100  # columns: longer lines are hard to read, and a pipe has no width
 
 
 def show(*parts: RenderableType) -> None:

@@ -20,9 +20,7 @@ from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Sup
 from pipeline.progress import Progress
 from pipeline.records import Vector
 
-_DIGITS = 4
-"""Digits of a weight, so that rounding errors change no edge."""
-
+_DIGITS = 4  # of a weight, so that rounding errors change no edge
 _SEMANTIC = frozenset((SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR))
 """The edge types that are about meaning; the others are about structure."""
 

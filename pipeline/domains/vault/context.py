@@ -28,8 +28,7 @@ _TELLING = 0.5
 """Relevance of a link's sentence, from chance (0) to the best note (1), above which the linked note needs no relevance
 of its own. Chosen by hand; not measured."""
 
-_LEADING = 5
-"""Notes whose links are followed in a step: as many as a context holds by default."""
+_LEADING = 5  # notes whose links are followed in a step: as many as a context holds by default
 
 
 @dataclass(frozen=True, slots=True)

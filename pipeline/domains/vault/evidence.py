@@ -43,8 +43,7 @@ _BESIDE = 0.5
 _K = 5.0
 """k of the fusion of both, chosen with the weight: with less than the usual 60, first places count for more."""
 
-_BLOCK = 10_000
-"""Passages compared with all probes at once: 1.6 MB of cosines."""
+_BLOCK = 10_000  # passages compared with all probes at once: 1.6 MB of cosines
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,8 @@ _DAMPING = 0.5
 """Half of all walks end after a step: they reach a note's neighbours' neighbours, not the notes that are central to the
 vault. Chosen by hand; `hoprank vault evaluate` measures it."""
 
-_ITERATIONS = 10
-"""Steps after which a walk that ends with probability 0.5 has ended but for a thousandth."""
-
-_UNREACHED = 1e-6
-"""The share of visits of notes that the walk doesn't reach, so that their logarithm is finite."""
+_ITERATIONS = 10  # after which a walk that ends with probability 0.5 has ended but for a thousandth
+_UNREACHED = 1e-6  # the visits of notes that the walk doesn't reach, so that their logarithm is finite
 
 Scores = npt.NDArray[np.float64]
 

@@ -34,8 +34,7 @@ _DEFINITION = re.compile(
 )
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PATH_END = re.compile("[?#]")
-_DEEP = "/_" * 64
-"""A folder so deep that no relative path leads above the root."""
+_DEEP = "/_" * 64  # a folder so deep that no relative path leads above the root
 
 
 @dataclass(frozen=True, slots=True)

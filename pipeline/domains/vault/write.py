@@ -29,16 +29,10 @@ from pipeline.text.outline import heading_text
 
 _Result = TypeVar("_Result")
 
-_SECTION = "Related"
-"""The heading of the section that holds new links."""
-
-_WAIT_SECONDS = 30.0
-"""Actions of several agents wait for each other at least this long: each takes about a second."""
-
+_SECTION = "Related"  # the heading of the section that holds new links
+_WAIT_SECONDS = 30.0  # for other agents, at least: each action takes about a second
 _FOLDER = "agents"
-_LONGEST_STEM = 100
-"""Characters of a new file's name: file systems take 255 bytes, and a character may have four."""
-
+_LONGEST_STEM = 100  # characters of a new file's name: file systems take 255 bytes, and a character may have four
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|#^\[\]]+')
 _UPDATED = re.compile(r"^updated: .*$", re.MULTILINE)
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")

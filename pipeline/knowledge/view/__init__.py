@@ -23,8 +23,7 @@ _NODE_COLOURS = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837
 
 _OTHER_COLOUR = "#8a94a0"
 _MIN_SIZE, _MAX_SIZE = 14.0, 60.0  # pixels across; chosen by eye
-_MAX_PROPERTY_LENGTH = 2_000
-"""Characters of a property in the page; longer values are cut."""
+_MAX_PROPERTY_LENGTH = 2_000  # characters in the page; longer values are cut
 _NAMES = ("name", "title", "key")
 _SEED = 1
 

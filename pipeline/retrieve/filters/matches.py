@@ -16,8 +16,7 @@ from pipeline.retrieve.lru import Recent
 EXACT_UNDER = 5_000
 """Number of matches below which they are scored one by one; for more, an index is read further than wanted."""
 
-_REMEMBERED = 32
-"""Number of filters whose matches are kept, and of columns. Chosen by hand; not measured."""
+_REMEMBERED = 32  # filters whose matches are kept, and columns; chosen by hand, not measured
 
 _Column: TypeAlias = list[tuple[int, Value]]
 """The values of a field, each with the place of its document or chunk; those without a value are left out."""

@@ -24,8 +24,7 @@ from pipeline.retrieve.reader import CorpusReader
 _SURPLUS = 1.5
 """Candidates fetched in proportion to those needed if the matches were spread evenly. Chosen by hand; not measured."""
 
-_GROWTH = 4
-"""Factor by which more are fetched if these were too few. Chosen by hand; not measured."""
+_GROWTH = 4  # by which more are fetched if these were too few; chosen by hand, not measured
 
 FETCHED_AT_MOST = 5_000
 """Maximum hits read from the full-text index; beyond, comparing all its hits with the matches is faster."""

@@ -11,15 +11,11 @@ from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.seeds import Seeds
 from pipeline.retrieve.trace import RankingTrace
 
-_ABOUT = 2.0
-"""Gain of a chunk about a name, of one that mentions it: 1. The gains of this leg are chosen by hand; not measured."""
-
-_BACK = 0.5
-"""Gain of a chunk that refers to a seed, of one that a seed refers to: its share of the document."""
-
-_BESIDE = 0.1
-_NEXT = 0.5
-"""Gain of a similar chunk, by its cosine, and the part of it that a chunk next to a seed has."""
+# The gains of this leg are chosen by hand; not measured.
+_ABOUT = 2.0  # of a chunk about a name; of one that mentions it: 1
+_BACK = 0.5  # of a chunk that refers to a seed; of one that a seed refers to: its share of the document
+_BESIDE = 0.1  # of a similar chunk, times its cosine
+_NEXT = 0.5  # of a chunk next to a seed, in place of the cosine
 
 
 def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:

@@ -17,8 +17,7 @@ from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked
 from pipeline.settings import NameSettings
 
-_RANK_K = 5
-"""Agreement falls from 1 at rank 1 to 0.4 at rank 10. Chosen by hand; not measured."""
+_RANK_K = 5  # agreement falls from 1 at rank 1 to 0.4 at rank 10; chosen by hand, not measured
 
 
 @dataclass(frozen=True, slots=True)

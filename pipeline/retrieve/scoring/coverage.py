@@ -19,17 +19,10 @@ from pipeline.text.names import FUNCTION_WORDS
 _WORD = re.compile(r"[^\W_]+")
 _SPACE, _LINE_END = ord(" "), ord("\n")
 _FULL_STOPS = tuple(map(ord, ".!?"))
-_ENDINGS = frozenset(("s", "t"))
-"""Endings of a possessive (Ada's) or a contraction (can't)."""
-
-_CLOSE = 30
-"""Maximum characters between the beginnings of two words that stand close together: about four words."""
-
-_NEXT = 6
-"""Number of following words that may stand close to a word. Chosen by hand."""
-
-_PIECES = 3
-"""Pieces of a passage: title, heading and text."""
+_ENDINGS = frozenset(("s", "t"))  # of a possessive (Ada's) or a contraction (can't)
+_CLOSE = 30  # characters, at most, between the beginnings of two words that stand close together: about four words
+_NEXT = 6  # following words that may stand close to a word; chosen by hand, not measured
+_PIECES = 3  # of a passage: title, heading and text
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,7 @@ FEATURES = (
 TEXT_FEATURES = frozenset(("vector", "fulltext", "sentence", "proximity", "document"))
 """The features that don't depend on the graph."""
 
-_FIRST = 8
-"""Number of first passages of the walk that may lead to a candidate. Chosen by hand; not measured."""
+_FIRST = 8  # passages of the walk that may lead to a candidate; chosen by hand, not measured
 
 _RANK_K = 5
 """The walk's first counts 1/6, its tenth 1/15: the ends of a ranking differ little. Chosen by hand; not measured."""

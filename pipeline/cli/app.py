@@ -1,5 +1,6 @@
 """The root of the commands."""
 
+import errno
 import logging
 import sys
 import traceback
@@ -72,6 +73,17 @@ the root imports no command.
 
 _FAULT = 1  # exit code, as of most commands; 2 is that of wrong input
 
+_PLACE = "Take a place that you may read and write."
+_GROUND = {
+    errno.ENOSPC: "Make room on that disk; TMPDIR names the folder of temporary files.",
+    errno.EDQUOT: "Make room in your quota of that disk; TMPDIR names the folder of temporary files.",
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG), _PLACE),
+    **dict.fromkeys((errno.ELOOP, errno.EISDIR, errno.ENOTDIR), _PLACE),
+    errno.EIO: "The disk fails: look into the system's log.",
+    errno.EMFILE: "Raise the limit of open files: ulimit -n.",
+}
+"""What to do about errors of the system, which are no bugs of ours."""
+
 
 class Root(TyperGroup):
     """The root group: imports commands at their first use, and turns what they raise into a message and an exit code.
@@ -101,6 +113,10 @@ class Root(TyperGroup):
             # Usage errors and typer.Exit: their classes move between releases of Typer; their top-level module stays.
             if isinstance(error, BrokenPipeError) or type(error).__module__.split(".")[0] in {"click", "typer"}:
                 raise
+            if isinstance(error, OSError) and error.errno in _GROUND:
+                _print_error(f"{error}. {_GROUND[error.errno]}")
+                _print_traceback(ctx)
+                raise typer.Exit(_FAULT) from None
             _print_error(f"This is a bug in {_maker(ctx)}: {type(error).__name__}: {error}")
             if not _print_traceback(ctx):
                 _print_error(

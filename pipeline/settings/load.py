@@ -83,8 +83,12 @@ class Settings(BaseSettings):
 
     @property
     def data_home(self) -> Path:
-        """``home`` as an absolute path, with ``~`` expanded."""
-        return self.home.expanduser().absolute()
+        """``home`` as an absolute path, with ``~`` expanded; raises ConfigurationError for a user there isn't."""
+        try:
+            return self.home.expanduser().absolute()
+        except RuntimeError as error:
+            fix = "Set HOPRANK_HOME to a folder that you may write to."
+            raise ConfigurationError(f"The home {str(self.home)!r} can't be found: {error}", fix) from None
 
     def section(self, kind: type[_AnySection]) -> _AnySection:
         """Return the section of a domain, by its class; raises ConfigurationError if no domain brings it."""

@@ -5,8 +5,12 @@ The order is: the corpus, its documents, chunks, entities, counts and edges. Equ
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+from neo4j import Record
 
 from pipeline.db.catalogue import SCHEMA_VERSION, Corpus
 from pipeline.db.corpus import CorpusHandle
@@ -34,10 +38,16 @@ def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = 
     for row in corpus.stream("export_entities"):
         yield Part("entity", {"key": row["key"], "name": row["name"]})
     for row in corpus.stream("export_counts"):
-        yield Part("counts", {"kind": row["kind"], "shard": row["shard"], "counts": json.loads(row["counts"])})
-    for row in corpus.stream("export_edges"):
-        evidence = _without(row["properties"], "since", "until", "embedding")
-        yield Part("edge", {"kind": row["kind"], "source": row["source"], "target": row["target"], **evidence})
+        # An update that removes the last count of a shard leaves it empty.
+        if counts := json.loads(row["counts"]):
+            yield Part("counts", {"kind": row["kind"], "shard": row["shard"], "counts": counts})
+    for _, rows in groupby(corpus.stream("export_edges"), key=itemgetter("source")):
+        yield from sorted(map(_edge, rows), key=lambda part: json.dumps(part.value, sort_keys=True))
+
+
+def _edge(row: Record) -> Part:
+    evidence = _without(row["properties"], "since", "until", "embedding")
+    return Part("edge", {"kind": row["kind"], "source": row["source"], "target": row["target"], **evidence})
 
 
 def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
@@ -79,7 +89,7 @@ def export(parts: Iterable[Part], path: Path, form: Format, done: Callable[[int]
 def _write_lines(parts: Iterable[Part], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for kind, value in parts:
-            file.write(json.dumps({kind: value}, ensure_ascii=False) + "\n")
+            file.write(json.dumps({kind: value}, ensure_ascii=False, sort_keys=True) + "\n")
 
 
 def _counted(parts: Iterable[Part], done: Callable[[int], None]) -> Iterator[Part]:

@@ -377,3 +377,35 @@ def test_an_import_may_be_larger_than_a_batch(imported: Callable[..., KnowledgeG
     assert (graph.size().nodes, graph.size().edges) == (4_500, 4_500)
     assert len((graph.get_node("0") or NODES[0]).child_ids) == 4_499
     graph.update_node("7", type="u")
+
+
+@pytest.mark.parametrize("form", Format)
+def test_graphs_of_different_histories_are_written_byte_for_byte(
+    form: Format,
+    new_graph: Callable[..., contextlib.AbstractContextManager[KnowledgeGraph]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.knowledge.exchange.json_format._RUN", 3)
+
+    def properties(names: str) -> dict[str, Any]:
+        return {name: dict.fromkeys(names, 1) for name in names}
+
+    written = []
+    for order in (1, -1):
+        with new_graph() as graph:
+            names = "zaq"[::order]
+            nodes = [KnowledgeNode(f"n{one}", "t", properties=properties(names)) for one in range(9)]
+            edges = [
+                KnowledgeEdge(f"n{one}", f"n{(one * 5 + 2) % 9}", kind, properties=properties(names))
+                for one in range(9)
+                for kind in "xy"
+            ]
+            graph.sync(nodes[::order], edges[::order])
+            path = tmp_path / f"{order}.{SUFFIX[form]}"
+            graph.export(path, form)
+            text = path.read_text().replace(graph.name, "NAME")
+            written.append(re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+(\+00:00|Z)?", "TIME", text))
+
+    assert written[0] == written[1]
+    assert "n8" in written[0]

@@ -1,5 +1,7 @@
 """Start, stop and status of the embedded server; safe to call from concurrent processes."""
 
+import errno
+import shutil
 import socket
 import subprocess
 import time
@@ -32,6 +34,10 @@ from pipeline.db.embedded.options import (
 from pipeline.db.embedded.state import read_state, touch
 from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_SCANT = 20_000_000
+"""Bytes that an empty database needs to start; it did with 30 MB, and didn't with 1 MB."""
+
 _POLL_SECONDS = 0.05  # far below the seconds that a start takes
 _STOP_SECONDS = 120  # to write everything to disk; chosen by hand, not measured
 _LAST_LINES = 20  # of a log, in an error
@@ -47,18 +53,18 @@ def ensure_running(options: ServerOptions, report: Report = silent) -> Address:
     and callers in other processes find it. Concurrent callers start a single server.
     Raises DownloadFailed, ServerStartFailed with the log's last lines, or Busy.
     """
-    files = layout(options)
-    if address := _answering(files):
-        return address
-    _make_home(files)
-    # Before taking the lock, so that no other process waits for this download.
-    provide(pinned_jars(), jars_folder(options), report)
-    with _start_lock(files, options.start_timeout):
+    with _home(options) as files:
         if address := _answering(files):
             return address
-        # An interrupted caller may have left a server that is still starting: wait for that server.
-        launched = None if read_state(files.state) else launch(files, options)
-        return _await(files, options, launched, report)
+        _make_home(files)
+        # Before taking the lock, so that no other process waits for this download.
+        provide(pinned_jars(), jars_folder(options), report)
+        with _start_lock(files, options.start_timeout):
+            if address := _answering(files):
+                return address
+            # An interrupted caller may have left a server that is still starting: wait for that server.
+            launched = None if read_state(files.state) else launch(files, options)
+            return _await(files, options, launched, report)
 
 
 def stop(options: ServerOptions) -> bool:
@@ -66,23 +72,23 @@ def stop(options: ServerOptions) -> bool:
 
     A server that has not ended after two minutes is killed; Neo4j recovers its data at the next start.
     """
-    files = layout(options)
-    if not files.home.is_dir():
-        return False
-    with _start_lock(files, options.start_timeout):
-        state = read_state(files.state)
-        if state is None:
+    with _home(options) as files:
+        if not files.home.is_dir():
             return False
-        with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(state.pid)
-            process.terminate()
-            try:
-                process.wait(_STOP_SECONDS)
-            except psutil.TimeoutExpired:
-                process.kill()
-                process.wait(_STOP_SECONDS)
-        files.state.unlink(missing_ok=True)
-        return True
+        with _start_lock(files, options.start_timeout):
+            state = read_state(files.state)
+            if state is None:
+                return False
+            with suppress(psutil.NoSuchProcess):
+                process = psutil.Process(state.pid)
+                process.terminate()
+                try:
+                    process.wait(_STOP_SECONDS)
+                except psutil.TimeoutExpired:
+                    process.kill()
+                    process.wait(_STOP_SECONDS)
+            files.state.unlink(missing_ok=True)
+            return True
 
 
 def train(options: ServerOptions, report: Report = silent) -> Path:
@@ -91,41 +97,59 @@ def train(options: ServerOptions, report: Report = silent) -> Path:
     A server on an empty database of its own ingests and searches for a minute or two. Servers that run are left alone.
     Raises DownloadFailed, or ServerStartFailed with the end of the log.
     """
-    files = layout(options)
-    _make_home(files)
-    provide(pinned_jars(), jars_folder(options), report)
-    report(Step("Recording Java's cache"))
-    if cache := record_cache(files, options):
-        return cache
-    log = jars_folder(options) / "aot.log"
-    raise ServerStartFailed(
-        f"Java's cache couldn't be recorded. The end of the log:\n{_log_end(log)}",
-        f"The whole log is {log}. Servers start without a cache too.",
-    )
+    with _home(options) as files:
+        _make_home(files)
+        provide(pinned_jars(), jars_folder(options), report)
+        report(Step("Recording Java's cache"))
+        if cache := record_cache(files, options):
+            return cache
+        log = jars_folder(options) / "aot.log"
+        raise ServerStartFailed(
+            f"Java's cache couldn't be recorded. The end of the log:\n{_log_end(log)}",
+            f"The whole log is {log}. Servers start without a cache too.",
+        )
 
 
 def status(options: ServerOptions) -> ServerStatus:
     """Return the status of the server of ``options.home`` without starting it."""
-    files = layout(options)
-    state = read_state(files.state)
-    return ServerStatus(
-        running=state is not None and state.port != 0,
-        starting=state is not None and state.port == 0,
-        uri=state.uri if state else None,
-        pid=state.pid if state else None,
-        since=datetime.fromtimestamp(state.since, UTC) if state else None,
-        version=NEO4J_VERSION,
-        gds_version=GDS_VERSION,
-        data_bytes=sum(_size(path) for path in files.data.rglob("*")),
-        home=files.home,
-        log=files.log,
-        password_file=files.password,
-    )
+    with _home(options) as files:
+        state = read_state(files.state)
+        return ServerStatus(
+            running=state is not None and state.port != 0,
+            starting=state is not None and state.port == 0,
+            uri=state.uri if state else None,
+            pid=state.pid if state else None,
+            since=datetime.fromtimestamp(state.since, UTC) if state else None,
+            version=NEO4J_VERSION,
+            gds_version=GDS_VERSION,
+            data_bytes=sum(_size(path) for path in files.data.rglob("*")),
+            home=files.home,
+            log=files.log,
+            password_file=files.password,
+        )
 
 
 def log_path(options: ServerOptions) -> Path:
     """Return the file that the server process writes to; it may not exist yet."""
     return layout(options).log
+
+
+@contextmanager
+def _home(options: ServerOptions) -> Iterator[Layout]:
+    """Yield the files of a home; what the system says about them becomes an error that names the home."""
+    files = layout(options)
+    try:
+        yield files
+    except (OSError, psutil.AccessDenied) as error:
+        if getattr(error, "errno", None) in _NO_ROOM:
+            raise ServerStartFailed(
+                f"There is no room for the embedded server on the disk of {files.home}: {error}.",
+                "Make room there, or set HOPRANK_HOME to a folder on another disk.",
+            ) from error
+        raise ConfigurationError(
+            f"{files.home} can't hold the embedded server: {error}.",
+            "Set HOPRANK_HOME to a folder that you may write to.",
+        ) from error
 
 
 def _size(path: Path) -> int:
@@ -155,18 +179,12 @@ def _answering(files: Layout) -> Address | None:
 
 
 def _make_home(files: Layout) -> None:
-    try:
-        for folder in (files.home, files.neo4j, files.logs):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # A folder that existed may be open to others. A home that holds anything else, such as /tmp, keeps its mode.
-        own = all(entry.name in _HOME_ENTRIES for entry in files.home.iterdir())
-        for folder in (files.neo4j, files.logs, *([files.home] if own else [])):
-            folder.chmod(0o700)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{files.home} can't hold the embedded server: {error}.",
-            "Set HOPRANK_HOME to a folder that you may write to.",
-        ) from error
+    for folder in (files.home, files.neo4j, files.logs):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A folder that existed may be open to others. A home that holds anything else, such as /tmp, keeps its mode.
+    own = all(entry.name in _HOME_ENTRIES for entry in files.home.iterdir())
+    for folder in (files.neo4j, files.logs, *([files.home] if own else [])):
+        folder.chmod(0o700)
 
 
 @contextmanager
@@ -193,15 +211,21 @@ def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[byt
                 distrust_cache(options, launched)
             raise ServerStartFailed(
                 f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{_log_end(files.log)}",
-                f"The whole log is {files.log}; Neo4j's own is {files.logs / 'debug.log'}.",
+                f"{_room(files)}The whole log is {files.log}; Neo4j's own is {files.logs / 'debug.log'}.",
             )
         time.sleep(_POLL_SECONDS)
     raise ServerStartFailed(
         f"The embedded Neo4j of {files.home} hasn't come up within {options.start_timeout:g} s and is left to go on."
         f" The end of its log:\n{_log_end(files.log)}",
-        "Try again in a while, with a larger server.start_timeout if it is recovering much data; or end it with"
-        " `hoprank db stop`.",
+        f"{_room(files)}Try again in a while, with a larger server.start_timeout if it is recovering much data; or end"
+        " it with `hoprank db stop`.",
     )
+
+
+def _room(files: Layout) -> str:
+    """Return the advice to make room, if the disk of the home has hardly any."""
+    left = shutil.disk_usage(files.home).free
+    return f"Make room on the disk of {files.home}, which has {left / 1e6:.1f} MB left. " if left < _SCANT else ""
 
 
 def _log_end(log: Path) -> str:

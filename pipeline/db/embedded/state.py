@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 
+_LARGEST = 2**40  # above all pids, ports and times of files that aren't damaged
 MODULE = "pipeline.db.embedded"
 
 
@@ -32,13 +33,17 @@ def home_argument(home: Path) -> str:
 def read_state(path: Path) -> State | None:
     """Return the state in ``path`` if its process is still alive; else None.
 
-    A file left by a killed process gives None, even if another process has its pid now.
+    A file left by a killed process gives None, even if another process has its pid now, and so does a damaged file.
+    Raises OSError for one that can't be read.
     """
     try:
         state = State(**json.loads(path.read_text()))
-    except (FileNotFoundError, ValueError, TypeError):
+    except (FileNotFoundError, ValueError, TypeError, RecursionError):
         return None
-    return state if _serves(state.pid, path.parent) else None
+    numbers = (state.pid, state.port, state.since)
+    if not all(isinstance(number, int | float) and 0 <= number < _LARGEST for number in numbers):
+        return None
+    return state if _serves(int(state.pid), path.parent) else None
 
 
 def write_state(path: Path, state: State) -> None:

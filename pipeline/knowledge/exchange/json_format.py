@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
+from heapq import merge
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TextIO, TypeVar
 
+from pipeline.db.client import batches
 from pipeline.errors import GraphError
 from pipeline.files import Guard, lines, read_json
 from pipeline.files.limits import LARGE_LIMITS
@@ -18,6 +21,7 @@ FORMAT = "hoprank-graph"
 VERSION = 1  # of the format: raised if older readers would misread a file
 
 _EMPTY: tuple[object, ...] = (None, (), {}, [])
+_RUN = 100_000  # lines that are sorted in memory; chosen by hand
 _dumped = partial(json.dumps, ensure_ascii=False)
 
 _GUARD = Guard(GraphError, "Give a graph that was exported.", LARGE_LIMITS)
@@ -53,11 +57,17 @@ def read_document(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowled
 
 
 def write_jsonl(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], file: TextIO) -> None:
-    """Write each node as ``{"node": ...}``, then each edge as ``{"edge": ...}``, a line each, in the given order."""
+    """Write each node as ``{"node": ...}``, then each edge as ``{"edge": ...}``, a line each, sorted."""
     parts: dict[str, Iterable[KnowledgeNode | KnowledgeEdge]] = {"node": nodes, "edge": edges}
     for kind, records in parts.items():
-        for record in records:
-            file.write(_dumped({kind: mapping_of(record)}) + "\n")
+        with ExitStack() as stack:
+            runs = []
+            for lines_of_run in batches((_dumped({kind: mapping_of(record)}) + "\n" for record in records), _RUN):
+                run = stack.enter_context(TemporaryFile("w+", encoding="utf-8", newline="\n"))
+                run.writelines(sorted(lines_of_run))
+                run.seek(0)
+                runs.append(run)
+            file.writelines(merge(*runs))
 
 
 def read_jsonl(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
@@ -85,9 +95,13 @@ def list_of(document: dict[str, Any], name: str, path: Path) -> list[Any]:
 
 
 def mapping_of(record: KnowledgeNode | KnowledgeEdge) -> dict[str, Any]:
-    """Return a node or an edge as a mapping, without its empty fields."""
-    values = ((name, getattr(record, name)) for name in record.__slots__)
+    """Return a node or an edge as a mapping, without its empty fields; properties are ordered by name."""
+    values = ((name, _ordered(getattr(record, name))) for name in record.__slots__)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values if value not in _EMPTY}
+
+
+def _ordered(value: object) -> Any:
+    return {name: _ordered(value[name]) for name in sorted(value)} if isinstance(value, Mapping) else value
 
 
 def node_of(mapping: object) -> KnowledgeNode:

@@ -17,6 +17,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -43,6 +44,9 @@ def serve_stdio(service: Service, tools: Sequence[Tool]) -> None:
     threading.Thread(target=service.warm_up, daemon=True).start()
     try:
         anyio.run(_serve_streams, service, tools)
+    except* (ConnectionError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        # The client went away, and nobody reads what is left to say.
+        _leave(signal.SIGTERM, None)
     finally:
         service.close()
 
@@ -58,6 +62,12 @@ def serve_http(
 def log_to_stderr() -> None:
     """Write warnings of HopRank, of the protocol and of uvicorn to stderr."""
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("mcp.server.streamable_http").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return whether to log a record; that a client went away before its request was whole is no error of ours."""
+    return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
 
 
 async def _serve_streams(service: Service, tools: Sequence[Tool]) -> None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
+import pytest
 from fastapi.testclient import TestClient
 
 from pipeline import HopRank
+from pipeline.serve.access import Grant
+from pipeline.serve.mcp.resources import read_resource
+from pipeline.serve.mcp.service import Call, Service
+from pipeline.serve.mcp.tools.read import fetch
+from pipeline.serve.mcp.uris import document_uri, parse_document_uri
 from tests.conftest import LIBRARY
 
 
@@ -69,3 +77,57 @@ def test_a_corpus_is_dropped(service: TestClient, corpus_name: str) -> None:
 
     assert service.delete(f"/v1/corpora/{corpus_name}").status_code == 204
     assert service.get(f"/v1/corpora/{corpus_name}").status_code == 404
+
+
+KEYS = (
+    "two\nlines",
+    "ends in one\n",
+    "\n",
+    "carriage\r\nreturn",
+    "tab\tand\x1b[31mcolour",
+    "line\u2028separator",
+    "what?",
+    "a#b",
+    "100%",
+    "%2F",
+    "%0A",
+    "a/b/c",
+    "a//b",
+    "/absolute",
+    "folder/",
+    "..",
+    ".",
+    "../up",
+    "a/../b",
+    "a;b=c&d+e",
+    "\\\\share\\x",
+    "\u202eright to left",
+    " ",
+    "😀",
+)
+
+
+@pytest.fixture(scope="module")
+def keyed(service: TestClient, shared_corpus_name: str, hoprank: HopRank) -> str:
+    """A corpus with a document for each key; blank ones can't be ids."""
+    hoprank.add([{"id": key, "text": f"The text of {key!r}."} for key in KEYS if key.strip()], shared_corpus_name)
+    return shared_corpus_name
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.strip()])
+def test_each_key_is_reachable(service: TestClient, keyed: str, hoprank: HopRank, key: str) -> None:
+    # As a client writes it whose library resolves no dots.
+    path = quote(key, safe="").replace(".", "%2E")
+    if "%" in key:
+        path = quote(path)  # the client of tests decodes twice
+    url = f"/v1/corpora/{keyed}/documents/{path}"
+
+    read = service.get(url)
+
+    assert read.status_code == 200, read.text
+    assert (read.json()["key"], read.json()["text"]) == (key, f"The text of {key!r}.")
+    uri = document_uri(keyed, key)
+    assert parse_document_uri(uri) == (keyed, key)
+    call = Call(Service(lambda: hoprank, hoprank.settings.serve), Grant())
+    assert read_resource(call, uri).text == fetch(call, uri).text == read.json()["text"]
+    assert service.put(url, json={"text": f"The text of {key!r}."}).json()["unchanged"] == 1

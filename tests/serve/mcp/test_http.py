@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -169,3 +171,25 @@ def test_it_isn_t_open_to_others_without_a_token(server_environment: dict[str, s
     assert done.returncode == 2
     assert "HOPRANK_SERVE__TOKEN" in done.stderr
     assert time.monotonic() - begin < 10
+
+
+@pytest.mark.slow
+def test_clients_that_go_away_in_a_call_leave_it_running_and_quiet(server_environment: dict[str, str]) -> None:
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_corpora", "arguments": {}}}
+    body = json.dumps(call).encode()
+    with http_server(server_environment) as server:
+        at = urlsplit(server.url)
+        accepts = "Accept: application/json, text/event-stream\r\nContent-Type: application/json"
+        head = (
+            f"POST {at.path} HTTP/1.1\r\nHost: {at.netloc}\r\n{accepts}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        )
+        began = len(server.said)
+        for sent in (head + body, head + body[:10], head[:40], b"\x00", head) * 5:
+            with socket.create_connection((at.hostname or "", at.port or 0)) as connection:
+                connection.sendall(sent)
+        with socket.create_connection((at.hostname or "", at.port or 0)) as connection:
+            connection.sendall(head + body)
+            assert connection.recv(20).startswith(b"HTTP/1.1 200")
+        server.process.terminate()
+        assert server.process.wait(30) == 0
+        assert "Traceback" not in "".join(server.said[began:])

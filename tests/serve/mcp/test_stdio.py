@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -79,3 +79,24 @@ def test_a_signal_ends_it(number: signal.Signals, code: int) -> None:
         process.send_signal(number)
 
         assert process.wait(20) == code
+
+
+@pytest.mark.parametrize("written", ["calls", "half a message", "nothing"])
+def test_a_client_that_goes_away_in_a_call_ends_it_quietly(written: str) -> None:
+    with started(UNREACHABLE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        ask(process, **INITIALIZE)
+        process.stdout.close()
+        call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "list_corpora", "arguments": {}}}
+        with suppress(BrokenPipeError):
+            for number in range(2, 20):
+                process.stdin.write(json.dumps({**call, "id": number}) + "\n")
+            process.stdin.write('{"jsonrpc": "2.0", "id": 99, "meth' if written == "half a message" else "")
+            process.stdin.flush()
+        if written != "calls":  # the thread that reads the input waits for more of it
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+        assert process.wait(60) == 0
+        assert process.stderr.read() == ""

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from pipeline.db.catalogue import Corpus, list_corpora
 from pipeline.flows import maintain
@@ -10,6 +11,12 @@ from pipeline.ingest.update.changes import Outcome
 from pipeline.serve.http import models
 from pipeline.serve.http.state import Granted, Service
 
+
+class _KeyConvertor(PathConvertor):
+    regex = "(?s:.*)"  # that of paths ends at a line break
+
+
+register_url_convertor("key", _KeyConvertor())
 router = APIRouter(prefix="/v1/corpora", tags=["corpora"])
 
 _BYTES = {
@@ -74,14 +81,14 @@ async def documents(
     return {"documents": entries, "next": entries[-1].key if len(entries) == limit else None}
 
 
-@router.get("/{corpus}/documents/{key:path}", response_model=models.DocumentModel)
+@router.get("/{corpus}/documents/{key:key}", response_model=models.DocumentModel)
 async def document(corpus: Name, key: Key, service: Service, grant: Granted) -> dict[str, object]:
     """Return a document with its text."""
     grant.check(corpus)
     return (await service.gate.run(service.connection.document, key, corpus)).to_json()
 
 
-@router.put("/{corpus}/documents/{key:path}", response_model=models.IngestSummaryModel)
+@router.put("/{corpus}/documents/{key:key}", response_model=models.IngestSummaryModel)
 async def put_document(
     corpus: Name, key: Key, body: models.DocumentBody, service: Service, grant: Granted
 ) -> dict[str, object]:
@@ -90,14 +97,14 @@ async def put_document(
     return (await service.gate.run(service.connection.add, [{"id": key, **body.model_dump()}], corpus)).to_json()
 
 
-@router.put("/{corpus}/files/{key:path}", response_model=models.IngestSummaryModel, openapi_extra=_BYTES)
+@router.put("/{corpus}/files/{key:key}", response_model=models.IngestSummaryModel, openapi_extra=_BYTES)
 async def put_file(corpus: Name, key: Key, request: Request, service: Service, grant: Granted) -> dict[str, object]:
     """Add or update the document that a file is; the suffix of its key tells the format (.md, .pdf, .docx, ...)."""
     grant.check(corpus, write=True)
     return (await service.gate.run(service.connection.add_file, key, await request.body(), corpus)).to_json()
 
 
-@router.delete("/{corpus}/documents/{key:path}", response_model=models.RemovalModel)
+@router.delete("/{corpus}/documents/{key:key}", response_model=models.RemovalModel)
 async def delete_document(corpus: Name, key: Key, service: Service, grant: Granted) -> Outcome:
     """Delete a document from a corpus."""
     grant.check(corpus, write=True)

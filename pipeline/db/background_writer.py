@@ -5,8 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
-_MAX_PENDING = 2
-"""Batches that may wait while the next is prepared; more would only take memory."""
+_MAX_PENDING = 2  # batches that may wait while the next is prepared; more would only take memory
 
 
 class BackgroundWriter:

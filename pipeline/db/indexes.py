@@ -27,8 +27,7 @@ CONSTRAINTS = (
     "index_chunk_embedded",
 )
 
-_ONLINE_SECONDS = 600
-"""Seconds to await one index at most; chosen by hand, not measured."""
+_ONLINE_SECONDS = 600  # seconds to await one index at most; chosen by hand, not measured
 
 _DROP_TIMEOUTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Seconds that each attempt to drop an index may wait for other transactions. Chosen by hand."""

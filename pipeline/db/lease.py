@@ -15,8 +15,7 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.db.writers import is_elsewhere, is_stale, new_writer
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
 
-_RETRY_SECONDS = 0.5
-"""Interval of attempts to take a lease that is held; chosen by hand, not measured."""
+_RETRY_SECONDS = 0.5  # interval of attempts to take a lease that is held; chosen by hand, not measured
 
 _RENEW_SECONDS = 15.0
 """Interval of renewals; :mod:`pipeline.db.writers` says after how long without them a holder counts as dead."""

@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import ahocorasick
 
+from pipeline.resources import word_lists
 from pipeline.text.cached import cached
 
 _IDENTIFIER = re.compile(
@@ -39,9 +40,8 @@ _DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _YEAR = re.compile(r"(?:1\d|20)\d\d$")
 _SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|')
 
-CONNECTORS = frozenset(
-    "of the de la le les du des del della di da do dos das der den van von und y e al el bin ibn af av zu for".split()
-)
+_WORDS = word_lists(__file__)
+CONNECTORS = frozenset(_WORDS["connectors"].split())
 """Lower-case words that may stand inside a name."""
 
 _HONORIFICS = frozenset("dr mr mrs ms prof professor sir lady".split())
@@ -52,15 +52,7 @@ COUNTRIES = frozenset("us uk usa un eu dc".split())
 
 ARTICLES = frozenset(("the", "a", "an"))
 
-FUNCTION_WORDS = ARTICLES | frozenset(
-    "who whom whose what which when where why how is are was were be been being am do does did done has have had "
-    "having can could may might must shall should will would in on at of to for from by with about into onto over "
-    "under after before between during through against among within without as than and or nor but not if then that "
-    "this these those there here it its he him his she her hers they them their theirs we us our ours you your yours "
-    "i me my mine one some any each every all both either neither no so such also only just very more most much many "
-    "few other another same own up down out off again once because while until since name tell give list show "
-    "find".split()
-)
+FUNCTION_WORDS = ARTICLES | frozenset(_WORDS["function_words"].split())
 """English function words and words that begin a request. A phrase of these words alone names nothing."""
 
 _ARTICLE = re.compile(r"^\W*(?:the|a|an)\s+")

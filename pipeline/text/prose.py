@@ -8,6 +8,8 @@ a file, from a line of .jsonl and from the graph gives the same prose.
 import re
 from collections.abc import Iterator, Sequence
 
+from pipeline.resources import word_lists
+
 _ANY = re.compile(
     r"```|~~~|^[ \t>]*[|+=]|\|[ \t]*:?-|<[/!A-Za-z]|\{[{%:#.]|::|^[ \t]*\.\.|\?\?\?|!!!|///|\A---|\]\(|\[!",
     re.MULTILINE,
@@ -15,8 +17,7 @@ _ANY = re.compile(
 """Cheap test for markup: a text without a match has none."""
 
 _FENCE = re.compile(r"^[ \t>]*(?P<marks>`{3,}(?=[^`\n]*$)|~~~(?!~))(?P<info>.*)$", re.MULTILINE)
-_BORDER = re.compile(r"^[ \t]*=+(?:[ \t]+=+)+[ \t]*$", re.MULTILINE)
-"""Border of a simple table in reStructuredText."""
+_BORDER = re.compile(r"^[ \t]*=+(?:[ \t]+=+)+[ \t]*$", re.MULTILINE)  # border of a simple table in reStructuredText
 _EMPTY_LINE = re.compile(r"\n[ \t]*$|\Z", re.MULTILINE)
 _CODE = (
     "code|code-block|sourcecode|parsed-literal|math|prompt|ipython|literalinclude|include|image|figure|toctree"
@@ -59,14 +60,9 @@ _END = re.compile(
     r"|\n(?=[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t])"
 )
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]*\Z")
-_ABBREVIATIONS = frozenset(
-    "al approx assoc ave bd bl bzw ca cap cf ch chap co col corp cp d.h dept diff dr e.g ed eds eg eq eqs esp etc ex "
-    "ff fr gen gov hon i.e ibid ie inc jr lt ltd mag mme mr mrs ms n.b p.ej p.ex pg ph.d pp pres prof pt ref refs "
-    "rep resp rev s sgt sp spp sr sra srl st str subsp suppl u.a u.s usw v var vgl viz vs z.b т.е т.д т.п см".split()
-)
-_BEFORE_NUMBER = frozenset(
-    "abb art fig figs max min no nos nr núm op p pag par pl sec sect tab vol vols г гг рис стр".split()
-)
+_WORDS = word_lists(__file__)
+_ABBREVIATIONS = frozenset(_WORDS["abbreviations"].split())
+_BEFORE_NUMBER = frozenset(_WORDS["before_number"].split())
 _ENDS_ANYWAY = frozenset("etc usw т.д т.п al inc ltd co jr corp".split())
 
 

@@ -18,11 +18,8 @@ from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
 from pipeline.retrieve.question import LONGEST
 
-_PASSAGES = 60
-"""Passages of a ranking: six a document for the first ten. Chosen by hand."""
-
-_TOP = 10
-"""Documents of a ranking that an analysis looks at, as recall@10 does."""
+_PASSAGES = 60  # passages of a ranking: six a document for the first ten; chosen by hand
+_TOP = 10  # documents of a ranking that an analysis looks at, as recall@10 does
 
 _SCATTERED = 3
 """Unexpected projects from which on the first ten documents are scattered: two may be noise. Chosen by hand."""

@@ -23,8 +23,7 @@ from pipeline.records import BlockKind, Document
 from pipeline.settings import Settings
 from pipeline.text.prose import prose
 
-_LONGEST_SUMMARY = 400
-"""Characters, chosen by hand: about 100 tokens of the 256 that the default model embeds."""
+_LONGEST_SUMMARY = 400  # characters, chosen by hand: about 100 tokens of the 256 that the default model embeds
 
 _FEWEST_WORDS = 5
 """Words of a paragraph that says something: badges, titles and menus have fewer. Chosen by hand."""

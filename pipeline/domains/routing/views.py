@@ -13,8 +13,7 @@ from pipeline.cli.views.tables import plain_table, property_grid
 from pipeline.domains.routing import deferred as domain
 from pipeline.text.prose import listed, one_line
 
-_LONGEST = 60
-"""Characters of a text in a cell. Chosen by hand; not measured."""
+_LONGEST = 60  # characters of a text in a cell; chosen by hand, not measured
 
 # How much of a list is drawn; --json has all. Chosen by hand; not measured.
 _PLACES, _SHOWN, _MOST_EVENTS, _MOST_LISTED = 3, 10, 20, 20

@@ -9,19 +9,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from pipeline.db.corpus import open_corpus
+from pipeline.domains.memory import entities as steps
 from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.chats.messages import Given, Read
-from pipeline.domains.memory.entities import (
-    Mentioned,
-    bare,
-    gazetteer_of,
-    known_entities,
-    mention_in_texts,
-    surviving,
-    survivors,
-    together,
-    write_mentions,
-)
+from pipeline.domains.memory.entities import Mentioned
 from pipeline.domains.memory.extract.facts import Concept, Extracted, concepts_from, extract, speaker_of
 from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.memory import AgentMemory
@@ -78,8 +69,8 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
     )
     with progress.stage("remember"):
         memory = memory.opened(create=True)
-        known = known_entities(memory)
-        mentioned, facts = _understood(read.memories, given, known, survivors(memory))
+        known = steps.known_entities(memory)
+        mentioned, facts = _understood(read.memories, given, known, steps.survivors(memory))
         entities = {entity.id: entity for entity in chain.from_iterable(mentioned.values())}
         concepts = _shared_concepts(memory, read.memories, [*known, *chain.from_iterable(mentioned.values())])
         shared: dict[str, list[Entity]] = defaultdict(list)  # by the nodes of the memories that have a concept's name
@@ -87,10 +78,10 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
             for key in concept.memories:
                 shared[EntityKey(concept.entity.scope, MEMORY, key).id].append(replace(concept.entity, mention_count=0))
         nodes = [_node(one) for one in read.memories]
-        written = write_mentions(memory, nodes, mentioned, [node.id for node in nodes], shared)
+        written = steps.write_mentions(memory, nodes, mentioned, [node.id for node in nodes], shared)
         revision = add_facts(memory, facts, rule=state) if facts else None
         stored = {entity.id for entity in known}
-        mention_in_texts(memory, [entity for id_, entity in entities.items() if id_ not in stored])
+        steps.mention_in_texts(memory, [entity for id_, entity in entities.items() if id_ not in stored])
     return Remembered(ingested, written, len(revision.added) if revision else 0, len(concepts), read.skipped)
 
 
@@ -124,8 +115,8 @@ def _understood(
     named = [*known, *speakers.values(), *(entity for one in given.values() for entity in one.entities)]
 
     def gazetteers(entities: Iterable[Entity]) -> dict[str, Gazetteer]:
-        once = together(entities).values()
-        return {scope: gazetteer_of(once, scope) for scope in {memory.scope for memory in memories}}
+        once = steps.together(entities).values()
+        return {scope: steps.gazetteer_of(once, scope) for scope in {memory.scope for memory in memories}}
 
     by_scope = gazetteers(named)
     extracted = {memory.node_id: extract(memory, by_scope[memory.scope]) for memory in memories}
@@ -138,8 +129,8 @@ def _understood(
         gazetteer = by_scope[memory.scope]
         entities = [speakers[id_]] if id_ in speakers else []
         entities += [*own.entities, *found.entities]
-        entities += [bare(gazetteer[mention.entity]) for mention in gazetteer.mentions(memory.text)]
-        mentioned[id_] = list(together(surviving(entity, into) for entity in entities).values())
+        entities += [steps.bare(gazetteer[mention.entity]) for mention in gazetteer.mentions(memory.text)]
+        mentioned[id_] = list(steps.together(steps.surviving(entity, into) for entity in entities).values())
         facts += [renamed(fact, into) for fact in (*own.facts, *found.facts)]
     return mentioned, facts
 

@@ -13,21 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.text.names import (
-    CONNECTORS,
-    COUNTRIES,
-    FUNCTION_WORDS,
-    Casing,
-    Matcher,
-    Name,
-    Word,
-    name_key,
-    plurals,
-    singular,
-    without_disambiguation,
-    without_middle_initials,
-    without_possessive,
-)
+from pipeline.text import names as naming
+from pipeline.text.names import CONNECTORS, COUNTRIES, FUNCTION_WORDS, Casing, Matcher, Name, Word, name_key
 
 _PARENTHESIS = re.compile(r"\(([^()\n]{2,80})\)")
 _ACRONYM = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z0-9][A-Za-z0-9&\-]{1,9}")
@@ -106,7 +93,7 @@ def agreed_aliases(key: str, forms: DefinitionCounts) -> tuple[Alias, ...]:
 
 def bare_acronym(name: str) -> str:
     """Return an acronym without dots, possessive and plural s; "" if ``name`` is no acronym."""
-    bare = without_possessive(name).replace(".", "")
+    bare = naming.without_possessive(name).replace(".", "")
     if bare[-1:] == "s" and bare[:-1].isupper():
         bare = bare[:-1]
     return bare if _ACRONYM.fullmatch(bare) else ""
@@ -119,7 +106,7 @@ class Aliases:
         self.by_key = {key: aliases for key, counts in definitions if (aliases := agreed_aliases(key, counts))}
         self._plurals: dict[str, str] = {}
         for key in self.by_key:
-            forms = [form for form in plurals(key) if singular(form) == key] if " " in key else [key + "s"]
+            forms = [one for one in naming.plurals(key) if naming.singular(one) == key] if " " in key else [key + "s"]
             self._plurals |= dict.fromkeys(forms, key)
 
     def changed_keys(self, other: Aliases) -> set[str]:
@@ -139,7 +126,7 @@ class Aliases:
             if not alias.spellings or bare_acronym(text) in alias.spellings
         ]
         if singular_key != key and aliases:
-            aliases.append((singular_key, bare_acronym(text) or singular(text)))
+            aliases.append((singular_key, bare_acronym(text) or naming.singular(text)))
         return aliases
 
 
@@ -181,9 +168,9 @@ def stands_for(short: str, text: str) -> str:
 
 
 def _in_singular(written: str, short: str, long: str) -> tuple[str, str]:
-    if written.replace(".", "") != short and singular(name_key(long)) != name_key(long):
+    if written.replace(".", "") != short and naming.singular(name_key(long)) != name_key(long):
         stem, _, last = long.rpartition(" ")
-        return short, f"{stem} {singular(last)}"
+        return short, f"{stem} {naming.singular(last)}"
     return short, long
 
 
@@ -283,7 +270,7 @@ def _alias_entries(aliases: Aliases) -> dict[str, Entry]:
             length = alias.key.count(" ") + 1
             if length > 1:
                 any_case = _any_case(alias.name, length)
-                keys = {alias.key, *plurals(alias.key)} if any_case else {alias.key}
+                keys = {alias.key, *naming.plurals(alias.key)} if any_case else {alias.key}
                 result.update({key: Entry(key, (), any_case, length) for key in keys})
     return result
 
@@ -326,8 +313,8 @@ class Gazetteer:
 def _titles(headings: Iterable[Heading]) -> Iterator[tuple[str, str, bool]]:
     """Yield (name, document key, whether it is a title) for the titles, their short forms, and long headings."""
     for document_key, title, path in headings:
-        bare = without_disambiguation(title)
-        for name in {title, bare, without_middle_initials(bare)} - {""}:
+        bare = naming.without_disambiguation(title)
+        for name in {title, bare, naming.without_middle_initials(bare)} - {""}:
             yield name, document_key, True
         heading = last_heading(path)
         if " " in heading:

@@ -9,17 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from pipeline.domains.memory.code import files as sources
 from pipeline.domains.memory.code.authors import Authorship
 from pipeline.domains.memory.code.facts import facts_of
-from pipeline.domains.memory.code.files import (
-    blob_of,
-    changed_files,
-    content_of,
-    first_parents,
-    folder_files,
-    monotone_times,
-    open_repository,
-)
 from pipeline.domains.memory.code.findings import Findings, Scan, Span, Strength, Triple
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import FileParser, ParsedFile, is_binary
@@ -66,14 +58,14 @@ def scan(
     if not place.is_dir():
         raise SourceError(f"{path} is no folder.", "Name a repository or a folder with source code.")
     progress = progress or Progress()
-    if (repository := open_repository(place)) is not None:
-        commits = first_parents(repository, revision)
+    if (repository := sources.open_repository(place)) is not None:
+        commits = sources.first_parents(repository, revision)
         visited = (newest or len(commits)) if history else 1
         return _scan_commits(repository, str(place), commits, visited, scope, limits, progress)
     time = canonical_time(known_time, "known_time") or now()
     with FileParser(limits) as parser, progress.stage("scan") as advance:
-        state = State[str](scope, lambda file: content_of(place / file, limits), parser.parse)
-        paths = list(folder_files(place))
+        state = State[str](scope, lambda file: sources.content_of(place / file, limits), parser.parse)
+        paths = list(sources.folder_files(place))
         state.advance(dict(zip(paths, paths, strict=True)), time)
         advance(len(paths))
     return Scan(str(place), None, time, state.timeline.entities(), state.timeline.spans())
@@ -91,15 +83,15 @@ def _scan_commits(
     """Return the scan of the last ``visited`` of the commits; of those before them only the authors are read."""
     import pygit2
 
-    times = monotone_times(commits)
+    times = sources.monotone_times(commits)
     authorship = Authorship(repository)
     changes: dict[str, pygit2.Oid | None] = {}
     tree: pygit2.Tree | None = None
     with FileParser(limits) as parser, progress.stage("scan", len(commits)) as advance:
-        read = partial(blob_of, repository, largest=limits.bytes_read)
+        read = partial(sources.blob_of, repository, largest=limits.bytes_read)
         state = State[pygit2.Oid](scope, read, parser.parse, authorship, tracked=visited > 1)
         for number, commit in enumerate(commits, 1):
-            changed = dict(changed_files(repository, tree, commit.tree))
+            changed = dict(sources.changed_files(repository, tree, commit.tree))
             authorship.add(commit, changed)
             changes.update(changed)
             tree = commit.tree

@@ -12,16 +12,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from pipeline.domains.memory.dedupe.variants import (
-    LANGUAGES,
-    NEGATIVES,
-    Name,
-    Variant,
-    difference,
-    opposites,
-    read_name,
-    variant,
-)
+from pipeline.domains.memory.dedupe import variants
+from pipeline.domains.memory.dedupe.variants import Name, Variant
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.embedding.nearest import nearest, unit_vectors
@@ -77,7 +69,7 @@ class Subject:
     def read(cls, entity: Entity) -> Self:
         """Read the name and the aliases of an entity; a person's e-mail addresses lead to it, too."""
         addresses = sorted(_values(entity.metadata, "email", "emails")) if entity.type == "person" else ()
-        return cls(entity, read_name(entity.name, entity.type, [*entity.aliases, *addresses]))
+        return cls(entity, variants.read_name(entity.name, entity.type, [*entity.aliases, *addresses]))
 
     @property
     def id(self) -> str:
@@ -188,7 +180,7 @@ def _pairs_by_name(group: Iterable[Subject]) -> set[Pair]:
         (first.id, second.id)
         for block in blocks.values()
         for first, second in (combinations(block, 2) if len(block) <= _LARGEST_BLOCK else product(block[:1], block[1:]))
-        if variant(first.name, second.name) is not None
+        if variants.variant(first.name, second.name) is not None
     }
 
 
@@ -202,7 +194,7 @@ def _judge(
     if contradiction(first, second, settings.dedupe_identity):
         return None
     whole = first.entity.type in settings.dedupe_whole_names
-    named = variant(first.name, second.name)
+    named = variants.variant(first.name, second.name)
     if whole and named is None:
         return None
     named = named or Variant(0.0, "")
@@ -261,7 +253,7 @@ def _contradictions(first: Subject, second: Subject, identity: Sequence[str]) ->
             yield f"their {key} differs: {min(own)} and {min(others)}"
     bare = False
     if name.person and other.person:
-        yield difference(name.person, other.person)
+        yield variants.difference(name.person, other.person)
         for person, entity in ((name.person, second.entity), (other.person, first.entity)):
             addresses = _values(entity.metadata, "email", "emails")
             if person.address and addresses and person.address not in addresses:
@@ -294,11 +286,11 @@ def _parts(name: Name, other: Name) -> Iterator[str]:
 
 def _words(name: Name, other: Name) -> Iterator[str]:
     own, others = set(name.words), set(other.words)
-    languages = [{LANGUAGES[word] for word in words if word in LANGUAGES} for words in (own, others)]
+    languages = [{variants.LANGUAGES[word] for word in words if word in variants.LANGUAGES} for words in (own, others)]
     if all(languages) and languages[0].isdisjoint(languages[1]):
         yield f"they are of {min(languages[0])} and of {min(languages[1])}"
-    if (own & NEGATIVES) != (others & NEGATIVES):
+    if (own & variants.NEGATIVES) != (others & variants.NEGATIVES):
         yield "one of them is negated"
     left, right = own - others, others - own
-    if len(left) == len(right) == 1 and opposites(*left, *right):
+    if len(left) == len(right) == 1 and variants.opposites(*left, *right):
         yield f"{min(left)} is not {min(right)}"

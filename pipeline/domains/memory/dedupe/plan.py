@@ -10,15 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from pipeline.domains.memory.dedupe.candidates import (
-    Candidate,
-    Pair,
-    Place,
-    Subject,
-    contradiction,
-    find_candidates,
-    group_candidates,
-)
+from pipeline.domains.memory.dedupe import candidates as steps
+from pipeline.domains.memory.dedupe.candidates import Candidate, Pair, Place, Subject
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.schema import MEMORY, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
@@ -118,18 +111,18 @@ def make_plan(
     """
     subjects = {subject.id: subject for subject in map(Subject.read, entities)}
     places, facts = _places(edges)
-    candidates = find_candidates(list(subjects.values()), vectors, places, settings)
+    candidates = steps.find_candidates(list(subjects.values()), vectors, places, settings)
 
     @cache
     def compared(first: str, second: str) -> str:
-        return contradiction(subjects[first], subjects[second], settings.dedupe_identity)
+        return steps.contradiction(subjects[first], subjects[second], settings.dedupe_identity)
 
     def survival(id_: str) -> tuple[int, int, str, str]:
         """Return the key by which the best survivor is first: most mentions, most facts, longest-lived."""
         entity = subjects[id_].entity
         return -entity.mention_count, -facts[id_], entity.created_at or "", id_
 
-    joined, review = group_candidates(candidates, lambda *pair: compared(*sorted(pair)))
+    joined, review = steps.group_candidates(candidates, lambda *pair: compared(*sorted(pair)))
     ranked = sorted({id_ for candidate in candidates for id_ in candidate.pair}, key=survival)
     left = tuple(sorted(review, key=lambda candidate: candidate.pair))
     made = Plan(graph, (), left, tuple((id_, entity_digest(subjects[id_].entity)) for id_ in ranked))
@@ -155,7 +148,7 @@ def accepted(made: Plan, pairs: Iterable[Pair]) -> Plan:
         if pair not in offered:
             raise GraphError(f"The pair {first[:60]!r} and {second[:60]!r} isn't up for review.", "See the plan.")
         chosen.append(replace(offered[pair], against=(), automatic=True))
-    joined, _ = group_candidates(chosen, lambda *_: "")
+    joined, _ = steps.group_candidates(chosen, lambda *_: "")
     return replace(made, groups=_groups(made, joined, [offered[candidate.pair] for candidate in chosen]), review=())
 
 

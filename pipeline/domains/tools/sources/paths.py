@@ -6,14 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.domains.tools.catalogue import Catalogue, Service, Tool
-from pipeline.domains.tools.sources.formats import (
-    CORPUS_FILE,
-    SERVER_FILE,
-    TOOLS_FILE,
-    read_corpus,
-    read_listing,
-    read_server,
-)
+from pipeline.domains.tools.sources import formats
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, unopenable, well_formed
 from pipeline.ingest.sources.walk import find
@@ -54,9 +47,9 @@ class _Reading:
             if isinstance(item, Skipped):
                 yield Catalogue(skipped=(item,))
                 continue
-            descriptor = item.path.parent / SERVER_FILE  # the server of a tools.json beside it
+            descriptor = item.path.parent / formats.SERVER_FILE  # the server of a tools.json beside it
             try:
-                file = descriptor if item.path.name == TOOLS_FILE and descriptor.is_file() else item.path
+                file = descriptor if item.path.name == formats.TOOLS_FILE and descriptor.is_file() else item.path
                 if (real := file.resolve()) not in self._read:
                     self._read.add(real)
                     yield self._part(file, path if inside else None)
@@ -67,12 +60,12 @@ class _Reading:
     def _part(self, file: Path, root: Path | None) -> Catalogue:
         """Return the contents of a file; ``root`` is the folder that is read, None if the file itself was named."""
         suffix = file.suffix.casefold()
-        if file.name == SERVER_FILE:
+        if file.name == formats.SERVER_FILE:
             return self._server(file.parent, root)
         if suffix == ".json":
-            return read_listing(file, self._limits)
-        if file.name == CORPUS_FILE or (suffix == ".jsonl" and root is None):
-            return read_corpus(file, self._limits)
+            return formats.read_listing(file, self._limits)
+        if file.name == formats.CORPUS_FILE or (suffix == ".jsonl" and root is None):
+            return formats.read_corpus(file, self._limits)
         if root is None:
             raise Unreadable("is of no format that lists tools", _FORMATS)
         return Catalogue()
@@ -80,15 +73,15 @@ class _Reading:
     def _server(self, folder: Path, root: Path | None) -> Catalogue:
         """Return a server and the registry that lists it: the folder around its own, or around one called servers."""
         if root is None or folder == root:
-            return read_server(folder, "", self._limits)
+            return formats.read_server(folder, "", self._limits)
         registry = (root.resolve() / folder.relative_to(root)).parent
         if registry.name == "servers" and registry.parent.name:
             registry = registry.parent
         if not registry.name:
-            return read_server(folder, "", self._limits)
+            return formats.read_server(folder, "", self._limits)
         name, taken = well_formed(registry.name), self._registries.values()
         key = self._registries.setdefault(registry, name if name not in taken else numbered(name, taken))
-        part = read_server(folder, key, self._limits)
+        part = formats.read_server(folder, key, self._limits)
         return replace(part, registries={key: name}) if part.services else part
 
 

@@ -7,18 +7,8 @@ from itertools import islice
 from typing import Any, Literal
 
 from pipeline.domains.tools.catalogue import Tool
-from pipeline.domains.tools.types.datatypes import (
-    ANY,
-    BOOLEAN,
-    OBJECT,
-    STRING,
-    DataType,
-    Kind,
-    Property,
-    plain_schema,
-    properties,
-    read_type,
-)
+from pipeline.domains.tools.types import datatypes
+from pipeline.domains.tools.types.datatypes import ANY, BOOLEAN, OBJECT, STRING, DataType, Kind, Property
 from pipeline.domains.tools.types.words import GENERIC, split, stem, stems, subject
 from pipeline.resources import word_lists
 
@@ -73,11 +63,11 @@ def inputs(tool: Tool) -> list[Field]:
     """Return the inputs of a tool: the properties of its input schema, and those of objects in it."""
     root, about = tool.input, subject(tool.name, tool.service).words
     found: list[Field] = []
-    for name, inner in properties(root, root).items():
+    for name, inner in datatypes.properties(root, root).items():
         path, schema, _ = _through_lists(inner.schema, name, root)
         found.append(_field(name, path, inner, root, about))
         container = split(name) if name not in _CONTAINERS else about
-        for key, part in properties(schema, root).items():
+        for key, part in datatypes.properties(schema, root).items():
             part_path, _, _ = _through_lists(part.schema, f"{path}.{key}", root)
             required = inner.required and part.required
             found.append(_field(key, part_path, replace(part, required=required), root, container))
@@ -87,13 +77,13 @@ def inputs(tool: Tool) -> list[Field]:
 def outputs(tool: Tool) -> list[Field]:
     """Return the outputs of a tool: those of its output schema, else those inferred from its texts."""
     root, about = tool.output, subject(tool.name, tool.service).words
-    own = properties(root, root)
+    own = datatypes.properties(root, root)
     schema, path = (own["result"].stated, "result") if own.keys() == {"result"} else (root, "")
     inner_path, inner, lists = _through_lists(schema, path, root)
     for at, fields in ((path, schema), (inner_path, inner if lists else None)):
-        if properties(fields, root):
+        if datatypes.properties(fields, root):
             return list(_returned(fields, at, root, about, _LEVELS))[:_MOST_FIELDS]
-    data_type = read_type(schema, root)
+    data_type = datatypes.read_type(schema, root)
     item = data_type.element
     means = item not in (ANY, STRING, OBJECT) and item.kind is not Kind.MAP
     if about and (means or (lists and item == STRING)):
@@ -124,10 +114,10 @@ def missing_inputs(tool: Tool, mapped: Collection[str]) -> list[Field]:
 
 def _returned(schema: object, path: str, root: object, about: Sequence[str], levels: int) -> Iterator[Field]:
     """Yield the fields of an object, and after each those of the object that it holds."""
-    for name, inner in properties(schema, root).items():
+    for name, inner in datatypes.properties(schema, root).items():
         at, below, _ = _through_lists(inner.schema, f"{path}.{name}" if path else name, root)
-        nested = properties(below, root)
-        if not nested or read_type(inner.stated, root).element.named:
+        nested = datatypes.properties(below, root)
+        if not nested or datatypes.read_type(inner.stated, root).element.named:
             yield _field(name, at, inner, root, about)
         if nested and levels > 1:
             container = split(name) if name.lower() not in _CONTAINERS else about
@@ -138,7 +128,7 @@ def _field(name: str, path: str, inner: Property, root: object, about: Sequence[
     words = split(name) or (name,)
     meaning = _meaning(words, about)
     named = [word for word in meaning if word not in GENERIC]
-    data_type = read_type(inner.stated, root)
+    data_type = datatypes.read_type(inner.stated, root)
     description = inner.schema.get("description")
     return Field(
         name,
@@ -164,9 +154,9 @@ def _meaning(words: Sequence[str], about: Sequence[str]) -> tuple[str, ...]:
 
 def _through_lists(schema: object, path: str, root: object) -> tuple[str, Mapping[str, Any], int]:
     """Return the path and the schema of the items of nested lists, and the number of lists."""
-    plain, lists = plain_schema(schema, root), 0
+    plain, lists = datatypes.plain_schema(schema, root), 0
     while isinstance(plain.get("items"), Mapping) and lists < _LEVELS:
-        plain, path, lists = plain_schema(plain["items"], root), f"{path}[]", lists + 1
+        plain, path, lists = datatypes.plain_schema(plain["items"], root), f"{path}[]", lists + 1
     return path, plain, lists
 
 

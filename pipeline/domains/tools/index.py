@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.domains.tools.catalogue import words_of_name
+from pipeline.domains.tools.catalogue import Service, words_of_name
 from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.records import Vector
@@ -36,15 +36,6 @@ class IndexedTool:
     needs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedService:
-    """A service of an index."""
-
-    id: str
-    name: str = ""
-    description: str = ""
-
-
 @dataclass(frozen=True)
 class ToolIndex:
     """The tools of a graph in the order of their ids, and their services.
@@ -56,7 +47,7 @@ class ToolIndex:
     """
 
     tools: Sequence[IndexedTool]
-    services: Sequence[IndexedService]
+    services: Sequence[Service]
     vectors: Vector
     service_vectors: Vector
     service_rows: NDArray[np.intp]
@@ -68,7 +59,7 @@ class ToolIndex:
     def of(
         cls,
         tools: Sequence[IndexedTool],
-        services: Sequence[IndexedService],
+        services: Sequence[Service],
         vectors: Mapping[str, Vector],
         flows: Iterable[tuple[str, str]] = (),
     ) -> Self:
@@ -79,7 +70,7 @@ class ToolIndex:
         """
         tools = sorted(tools, key=lambda tool: tool.id)
         known = {service.id: service for service in services}
-        used = [known.get(id_) or IndexedService(id_) for id_ in sorted({tool.service for tool in tools})]
+        used = [known.get(id_) or Service(id_, "") for id_ in sorted({tool.service for tool in tools})]
         service_rows = {service.id: row for row, service in enumerate(used)}
         terms = [terms_of(_words(tool, used[service_rows[tool.service]])) for tool in tools]
         rows = {tool.id: (row, tool.service) for row, tool in enumerate(tools)}
@@ -103,7 +94,7 @@ class ToolIndex:
         """Return the index of the nodes and edges of a graph; ``flows`` are its flows of data."""
         embedded = (node for node in (*tools, *services) if node.embedding)
         vectors = {node.id: np.array(node.embedding, dtype=np.float32) for node in embedded}
-        described = [IndexedService(node.id, *_texts(node, "name", "description")) for node in services]
+        described = [Service(node.id, *_texts(node, "name", "description")) for node in services]
         return cls.of(list(map(_tool, tools)), described, vectors, ((edge.source, edge.target) for edge in flows))
 
     def cosines(self, vector: Vector) -> Vector:
@@ -144,7 +135,7 @@ def _texts(node: KnowledgeNode, *names: str) -> tuple[str, ...]:
     return tuple(str(node.properties.get(name, "")) for name in names)
 
 
-def _words(tool: IndexedTool, service: IndexedService) -> str:
+def _words(tool: IndexedTool, service: Service) -> str:
     split = (parameter.partition(":") for parameter in tool.parameters)
     parameters = (f"{words_of_name(name)} {description}" for name, _, description in split)
     return "\n".join([words_of_name(tool.name), tool.description, *parameters, service.name, service.description])

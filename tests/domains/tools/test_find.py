@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.domains.tools.catalogue import Service
 from pipeline.domains.tools.find import (
     FEWEST,
     MOST,
@@ -22,7 +23,7 @@ from pipeline.domains.tools.find import (
     find_tools,
     without_paths,
 )
-from pipeline.domains.tools.index import IndexedService, IndexedTool, ToolIndex, terms_of
+from pipeline.domains.tools.index import IndexedTool, ToolIndex, terms_of
 from pipeline.domains.tools.queries import ToolSearch
 from pipeline.errors import GraphError, QuestionError
 from pipeline.records import Vector
@@ -44,9 +45,7 @@ def tool(id_: str, description: str = "", *needs: str, service: str = "farm") ->
     return IndexedTool(id_, id_, service, description, needs=needs)
 
 
-def index_of(
-    *tools: IndexedTool, services: Sequence[IndexedService] = (), flows: Sequence[tuple[str, str]] = ()
-) -> ToolIndex:
+def index_of(*tools: IndexedTool, services: Sequence[Service] = (), flows: Sequence[tuple[str, str]] = ()) -> ToolIndex:
     texts = {one.id: f"{one.name.replace('_', ' ')} {one.description}" for one in tools}
     texts |= {service.id: f"{service.name} {service.description}" for service in services}
     return ToolIndex.of(tools, services, dict(zip(texts, embed(list(texts.values())), strict=True)), flows)
@@ -154,7 +153,7 @@ def test_a_clause_gets_its_tool_before_more_tools_for_the_others() -> None:
 
 def test_the_service_helps_its_tools() -> None:
     tools = (*FARM, tool("p_read", "Reads it.", service="letters"), tool("q_read", "Reads it.", service="banking"))
-    services = (IndexedService("letters", "Letters", "Post and mail"), IndexedService("banking", "Bank", "Money"))
+    services = (Service("letters", "Letters", "Post and mail"), Service("banking", "Bank", "Money"))
 
     found = find_tools(index_of(*tools, services=services), "read my money", embed, 2)
 
@@ -337,7 +336,7 @@ def test_embeddings_of_another_model_are_refused() -> None:
 def test_parameters_and_services_have_words() -> None:
     with_parameter = IndexedTool("b", "b", "farm", parameters=("fleeceColour: of the ewe",))
     in_service = IndexedTool("c", "c", "dairy")
-    index = index_of(tool("a"), with_parameter, in_service, services=[IndexedService("dairy", "Cheese", "Butter")])
+    index = index_of(tool("a"), with_parameter, in_service, services=[Service("dairy", "Cheese", "Butter")])
 
     assert np.flatnonzero(index.bm25_scores("fleece")).tolist() == [1]
     assert np.flatnonzero(index.bm25_scores("butter cheese")).tolist() == [2]
@@ -394,7 +393,7 @@ def test_an_index_is_read_from_a_graph(hoprank: HopRank, farm_graph: KnowledgeGr
         ),
         IndexedTool("farm/open_barn", "open_barn", "service:farm", ""),
     ]
-    assert index.services == [IndexedService("service:farm", "Farm", "Cows.")]
+    assert index.services == [Service("service:farm", "Farm", "Cows.")]
     assert np.allclose(index.vectors, [embeddings.vectors["farm/milk_cow"], embeddings.vectors["farm/open_barn"]])
     assert np.allclose(index.service_vectors, [embeddings.vectors["service:farm"]])
     assert index.flows.tolist() == [[1, 0]]

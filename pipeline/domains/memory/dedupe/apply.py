@@ -20,6 +20,7 @@ from pipeline.domains.memory.dedupe.merge import Rewrite, Unmerged, merge, unmer
 from pipeline.domains.memory.dedupe.plan import Group, Plan, entity_digest
 from pipeline.domains.memory.records import Entity
 from pipeline.errors import GraphError
+from pipeline.json_values import plain
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
@@ -49,12 +50,7 @@ class Merge:
     folded: int
     complete: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the merge as plain JSON values."""
-        return dict(_MERGES.dump_python(self, mode="json"))
 
-
-_MERGES = TypeAdapter(Merge)
 _GROUPS = TypeAdapter(dict[str, tuple[Group, ...]])
 
 
@@ -67,17 +63,16 @@ class Undone:
     notes: tuple[str, ...]
 
 
-def apply(
-    graph: KnowledgeGraph, journal: KnowledgeGraph, plan: Plan, only: Collection[str] | None = None
-) -> Merge | None:
+def apply(graph: KnowledgeGraph, journal: KnowledgeGraph, plan: Plan) -> Merge | None:
     """Merge the groups of a plan in one transaction, and return the merge; None if there is nothing to merge.
 
-    ``only`` are ids of entities: then just the groups that they are in are merged. The survivors' embeddings stay,
-    though their descriptions may be the losers'. The journal gets what is needed to undo it before the graph changes.
-    Raises GraphError naming entities that have changed or gone since the plan was made, and then merges nothing.
+    The survivors' embeddings stay, though their descriptions may be the losers'. The journal gets what is needed to
+    undo it before the graph changes. Raises GraphError naming entities that have changed or gone since the plan was
+    made, and then merges nothing.
     """
-    groups = _chosen(graph, plan, only)
-    if not groups:
+    if plan.graph != graph.name:
+        raise GraphError(f"The plan is for {plan.graph!r}, not for {graph.name!r}.", "Make a plan for this memory.")
+    if not (groups := plan.groups):
         return None
     digests = dict(plan.entities)
     written: list[Merge] = []
@@ -150,7 +145,7 @@ def _write(journal: KnowledgeGraph, merge: Merge, rewrite: Rewrite) -> None:
         "sources": rewrite.sources.items(),
         "kept_edges": rewrite.kept_edges,
     }
-    groups = {"groups": merge.to_json()["groups"]}
+    groups = {"groups": plain(merge.groups)}
     parts = [*_parts(merge.id, GROUPS, groups), *_parts(merge.id, UNDO, undo)]
     properties = {name: getattr(merge, name) for name in _STORED}
     node = KnowledgeNode(merge.id, MERGE, properties={**properties, "parts": [part.id for part in parts]})
@@ -191,17 +186,6 @@ def discard(journal: KnowledgeGraph, entity_ids: Collection[str]) -> list[Merge]
     for entry in concerned:
         _remove(journal, entry.id)
     return concerned
-
-
-def _chosen(graph: KnowledgeGraph, plan: Plan, only: Collection[str] | None) -> tuple[Group, ...]:
-    if plan.graph != graph.name:
-        raise GraphError(f"The plan is for {plan.graph!r}, not for {graph.name!r}.", "Make a plan for this memory.")
-    if only is None:
-        return plan.groups
-    members = {id_ for group in plan.groups for id_ in group.members}
-    if unknown := sorted(set(only) - members):
-        raise GraphError(f"The plan merges no {_listed(unknown)}.", "Give ids of entities that are in its groups.")
-    return tuple(group for group in plan.groups if not set(only).isdisjoint(group.members))
 
 
 def _refuse_stale(groups: Sequence[Group], digests: Mapping[str, str], nodes: Mapping[str, KnowledgeNode]) -> None:

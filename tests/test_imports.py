@@ -21,7 +21,8 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "bounded", "edges", "json_values", "records", "ids", "progress", "registry", "resources", "temporary"),
+    ("errors", "grouping", "json_values", "progress", "resources", "temporary"),
+    ("bounded", "edges", "records", "ids", "registry"),
     ("files",),
     ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),

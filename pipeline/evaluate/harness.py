@@ -4,7 +4,6 @@ A domain brings its queries, a function for each ranking and one that measures a
 """
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Dataset, read_dataset
 from pipeline.evaluate.measures import Measures, mean_measures
+from pipeline.grouping import grouped
 from pipeline.progress import Progress
 
 Asked = TypeVar("Asked")
@@ -53,17 +53,13 @@ def means(
     answered: Iterable[Answered[Asked, Answer]], measure: Callable[[Asked, Answer], Measures]
 ) -> dict[str, dict[str, float]]:
     """Return the mean over queries of each measure of the answers, by ranking."""
-    measured: dict[str, list[Measures]] = defaultdict(list)
-    for one in answered:
-        measured[one.ranking].append(measure(one.query, one.answer))
+    measured = grouped((one.ranking, measure(one.query, one.answer)) for one in answered)
     return {ranking: mean_measures(rows) for ranking, rows in measured.items()}
 
 
 def latencies(answered: Iterable[Answered[Asked, Answer]]) -> dict[str, dict[str, float]]:
     """Return the percentiles 50 and 95 of the milliseconds, interpolated linearly, by ranking."""
-    taken: dict[str, list[float]] = defaultdict(list)
-    for one in answered:
-        taken[one.ranking].append(one.milliseconds)
+    taken = grouped((one.ranking, one.milliseconds) for one in answered)
     return {
         ranking: {f"p{share}": float(np.percentile(values, share)) for share in (50, 95)}
         for ranking, values in taken.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.tables import property_grid, ruled_table
+from pipeline.grouping import grouped
 from pipeline.text.prose import listed
 
 if TYPE_CHECKING:
@@ -119,9 +119,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _skipped(skipped: Sequence[Skipped]) -> str:
     """Return the number of skipped sources, and a line for each suffix and reason."""
-    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in skipped:
-        groups[PurePath(one.source).suffix.lower(), one.reason].append(one.source)
+    groups = grouped(((PurePath(one.source).suffix.lower(), one.reason), one.source) for one in skipped)
     lines = [_group(suffix, reason, sources) for (suffix, reason), sources in groups.items()]
     if (more := len(lines) - _MOST_SKIPPED) > 0:
         lines[_MOST_SKIPPED:] = [f"... and {more:,} other kinds (--json lists all)"]

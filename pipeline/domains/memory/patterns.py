@@ -3,7 +3,6 @@
 Each takes the time of the question: only entities and facts that existed at that time count.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,6 +11,7 @@ from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.records import NOW, Entity, Fact, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.versions import overlap
+from pipeline.grouping import grouped
 from pipeline.knowledge import Direction, explore
 
 
@@ -207,9 +207,6 @@ def find_conflicts(facts: Sequence[Fact], exclusive: Sequence[str]) -> list[Conf
 
 
 def _pairs(facts: Iterable[Fact], key: Callable[[Fact], Hashable]) -> Iterable[tuple[Fact, Fact]]:
-    groups: defaultdict[Hashable, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        groups[key(fact)].append(fact)
-    for group in groups.values():
+    for group in grouped((key(fact), fact) for fact in facts).values():
         ordered = sorted(group, key=lambda fact: (fact.valid_at or "", fact.target, fact.invalid_at or "", fact.id))
         yield from combinations(ordered, 2)

@@ -1,6 +1,5 @@
 """Remember texts: memories -> corpus -> entities and facts -> mentions -> concepts."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,6 +22,7 @@ from pipeline.domains.memory.times import read_time
 from pipeline.domains.memory.versions import state
 from pipeline.errors import InputError
 from pipeline.flows.ingest import ingest_decided
+from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.update.changes import IngestSummary
 from pipeline.knowledge import KnowledgeNode
@@ -73,10 +73,11 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         mentioned, facts = _understood(read.memories, given, known, steps.survivors(memory))
         entities = {entity.id: entity for entity in chain.from_iterable(mentioned.values())}
         concepts = _shared_concepts(memory, read.memories, [*known, *chain.from_iterable(mentioned.values())])
-        shared: dict[str, list[Entity]] = defaultdict(list)  # by the nodes of the memories that have a concept's name
-        for concept in concepts:
-            for key in concept.memories:
-                shared[EntityKey(concept.entity.scope, MEMORY, key).id].append(replace(concept.entity, mention_count=0))
+        shared = grouped(  # by the nodes of the memories that have a concept's name
+            (EntityKey(concept.entity.scope, MEMORY, key).id, replace(concept.entity, mention_count=0))
+            for concept in concepts
+            for key in concept.memories
+        )
         nodes = [_node(one) for one in read.memories]
         written = steps.write_mentions(memory, nodes, mentioned, [node.id for node in nodes], shared)
         revision = add_facts(memory, facts, rule=state) if facts else None
@@ -140,10 +141,7 @@ def _shared_concepts(memory: AgentMemory, memories: Iterable[Memory], known: Ite
 
     The corpus has found the names, by its rules for names; those of the ``known`` entities of other types make none.
     """
-    by_scope: dict[str, list[str]] = defaultdict(list)
-    for one in memories:
-        by_scope[one.scope].append(one.key)
-    if not by_scope:
+    if not (by_scope := grouped((one.scope, one.key) for one in memories)):
         return []
     others = {name for entity in known if entity.type != "concept" for name in (entity.name, *entity.aliases)}
     corpus, minimum = open_corpus(memory.hoprank.client, memory.name), memory.settings.concept_mentions

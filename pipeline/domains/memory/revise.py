@@ -1,6 +1,5 @@
 """Changes of facts: each is decided on the versions that are stored, and written in one transaction."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from pipeline.domains.memory.records import EntityKey, Fact
 from pipeline.domains.memory.schema import MENTIONS
 from pipeline.domains.memory.versions import Revision
 from pipeline.errors import GraphError
+from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.clock import now
@@ -87,9 +87,8 @@ def _revise(memory: AgentMemory, triples: Sequence[Triple], change: Change, know
 
     def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Revision]:
         facts = [Fact.of(edge) for edge in edges if (edge.source, edge.type, edge.target) in wanted]
-        stored: dict[Triple, list[Fact]] = defaultdict(list)
-        for fact in sorted(facts, key=lambda fact: (fact.created_at or "", fact.valid_at or "", fact.id)):
-            stored[fact.triple].append(fact)
+        in_order = sorted(facts, key=lambda fact: (fact.created_at or "", fact.valid_at or "", fact.id))
+        stored = grouped((fact.triple, fact) for fact in in_order)
         # now, but not before the stored versions became known: another machine's clock may be ahead
         revision = change(stored, given or max(now(), "", *(fact.created_at or "" for fact in facts)))
         return edits_of(revision), revision

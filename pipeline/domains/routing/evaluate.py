@@ -1,6 +1,6 @@
 """Evaluate routing: on a queryset over registered projects, or on a folder that brings its own."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,6 +21,7 @@ from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError
 from pipeline.flows.evaluate import temporary
 from pipeline.flows.ingest import sync_documents
+from pipeline.grouping import grouped
 from pipeline.ingest.sources import read
 from pipeline.progress import Progress
 from pipeline.records import Document
@@ -54,10 +55,8 @@ def register(
     Everything in the graph comes from the documents: domains (languages), descriptions, and the proposed relations of
     at least ``routing.auto_accept``. Raises GraphError if the graph holds other projects.
     """
-    documents: dict[str, list[Document]] = defaultdict(list)
-    for document in read([str(corpus)], limits=hoprank.settings.sources.limits):
-        if isinstance(document, Document):
-            documents[project_of[document.key]].append(document)
+    items = read([str(corpus)], limits=hoprank.settings.sources.limits)
+    documents = grouped((project_of[item.key], item) for item in items if isinstance(item, Document))
     graph = ProjectGraph.open(hoprank, name)
     for one in graph.list_nodes():
         if one.id not in documents or one.corpus != f"{name}/{one.id}":

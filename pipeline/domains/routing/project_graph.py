@@ -5,7 +5,6 @@ Unknown properties of nodes and edges are kept.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -13,6 +12,7 @@ from typing import Any, Self
 from pipeline.api import HopRank
 from pipeline.domains.routing.schema import DOMAIN, PROJECT_TYPES, Project, Relation, RelationType, Step
 from pipeline.errors import GraphError, did_you_mean
+from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.records import edge_id
@@ -52,9 +52,8 @@ class ProjectGraph:
 
     def list_nodes(self) -> list[Project]:
         """Return the projects, by id."""
-        domains: dict[str, list[str]] = defaultdict(list)
-        for edge in self.graph.get_edges_by_type(RelationType.DOMAIN.value):
-            domains[edge.source].append(edge.target)
+        edges = self.graph.get_edges_by_type(RelationType.DOMAIN.value)
+        domains = grouped((edge.source, edge.target) for edge in edges)
         nodes = (node for node in self.graph.nodes() if node.type in PROJECT_TYPES)
         return sorted((project_of(node, domains[node.id]) for node in nodes), key=lambda project: project.id)
 
@@ -169,11 +168,9 @@ class ProjectGraph:
         relations = self.get_edges()
         siblings = (one for one in relations if one.type is RelationType.SIBLING)
         relations += [replace(one, source=one.target, target=one.source) for one in siblings]
-        leaving: dict[str, list[Relation]] = defaultdict(list)
-        for relation in sorted(relations, key=lambda one: (-one.weight, one.target, one.type)):
-            if relation.target in projects and (not types or relation.type in types):
-                leaving[relation.source].append(relation)
-        return projects, leaving
+        followed = (one for one in relations if one.target in projects and (not types or one.type in types))
+        strongest_first = sorted(followed, key=lambda one: (-one.weight, one.target, one.type))
+        return projects, grouped((one.source, one) for one in strongest_first)
 
     def _edge(self, source: str, target: str, type: RelationType) -> KnowledgeEdge | None:  # noqa: A002
         return self.graph.get_edge(relation_id(source, target, type))

@@ -1,6 +1,5 @@
 """The face of skill graphs, and its verbs for servers: find skills, and what to load for one."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -18,6 +17,7 @@ from pipeline.domains.skills.schema import SKILL, SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built
 from pipeline.errors import GraphError
+from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode, explore
 from pipeline.progress import Progress
 from pipeline.registry import Verb
@@ -78,9 +78,8 @@ class Skills:
         graph = self._graph()
         skill = queries.find_skill(graph, name)
         ranked = graph.walk_from({skill.id: 1.0}, graph.size().nodes, self._settings.restart_prob)
-        edges: dict[str, list[KnowledgeEdge]] = defaultdict(list)
-        for edge in sorted(queries.edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type)):
-            edges[edge.other(skill.id)].append(edge)
+        strongest_first = sorted(queries.edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type))
+        edges = grouped((edge.other(skill.id), edge) for edge in strongest_first)
         others = (one for one in ranked if one.node.type == SKILL and one.node.id != skill.id)
         explained = ((one, queries.evidence(graph, skill, one.node, edges[one.node.id])) for one in others)
         return [*islice((Related(one.node, one.score, why) for one, why in explained if why), top_k)]

@@ -15,6 +15,7 @@ from pipeline.domains.skills.schema import FOLDER, PACKAGE, SCHEMA, SKILL, Skill
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built, Requirement, Skill, read_skills
 from pipeline.files import DEFAULT_LIMITS, Limits
+from pipeline.grouping import grouped
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, SupportedEdgeType
 from pipeline.progress import Progress
@@ -158,10 +159,7 @@ def _tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Kno
     skills have counts nothing.
     """
     tags = {skill.id: {folded(tag): tag for tag in skill.tags} for skill in skills}
-    tagged: dict[str, list[str]] = defaultdict(list)
-    for skill_id, own_tags in tags.items():
-        for tag in own_tags:
-            tagged[tag].append(skill_id)
+    tagged = grouped((tag, skill_id) for skill_id, own_tags in tags.items() for tag in own_tags)
     squares = {tag: math.log(len(skills) / len(skill_ids)) ** 2 for tag, skill_ids in tagged.items()}
     lengths = {skill_id: math.sqrt(sum(squares[tag] for tag in own_tags)) for skill_id, own_tags in tags.items()}
     products: dict[tuple[str, str], float] = defaultdict(float)
@@ -169,10 +167,8 @@ def _tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Kno
         for pair in combinations(sorted(skill_ids), 2):
             products[pair] += squares[tag]
     cosines = {pair: product / (lengths[pair[0]] * lengths[pair[1]]) for pair, product in products.items() if product}
-    by_skill: dict[str, list[tuple[float, tuple[str, str]]]] = defaultdict(list)
-    for pair, cosine in cosines.items():
-        for skill_id in pair if cosine >= settings.tags else ():
-            by_skill[skill_id].append((-cosine, pair))
+    above = ((pair, cosine) for pair, cosine in cosines.items() if cosine >= settings.tags)
+    by_skill = grouped((skill_id, (-cosine, pair)) for pair, cosine in above for skill_id in pair)
     for a, b in sorted({pair for ranked in by_skill.values() for _, pair in sorted(ranked)[: settings.top_k]}):
         shared = sorted(tags[a][tag] for tag in tags[a].keys() & tags[b].keys())
         yield _edge(a, b, SkillEdge.SHARES_TAGS, cosines[a, b], tags=shared)

@@ -3,13 +3,14 @@
 import difflib
 import posixpath
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from pipeline.domains.skills.sources import Requirement, Skill
+from pipeline.grouping import grouped
 
 _REQUIREMENT = re.compile(r"(?P<name>@?[\w./-]+)\s*(?P<extras>\[[^\]]*\])?\s*(?P<rest>(?:[<>=!~@^;].*)?)", re.DOTALL)
 _INSTALLED = re.compile(
@@ -28,11 +29,8 @@ class Names:
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self._by_path = {skill.path: skill.id for skill in skills}
-        by_name: dict[str, list[str]] = defaultdict(list)
-        by_folder: dict[str, list[str]] = defaultdict(list)
-        for skill in skills:
-            by_name[folded(skill.name)].append(skill.id)
-            by_folder[folded(posixpath.basename(skill.path))].append(skill.id)
+        by_name = grouped((folded(skill.name), skill.id) for skill in skills)
+        by_folder = grouped((folded(posixpath.basename(skill.path)), skill.id) for skill in skills)
         ids = {skill.id: skill.id for skill in skills}
         self._by_name = ids | {name: skill_ids[0] for name, skill_ids in by_name.items() if len(skill_ids) == 1}
         self._by_folder = {name: skill_ids[0] for name, skill_ids in by_folder.items() if name and len(skill_ids) == 1}

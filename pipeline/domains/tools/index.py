@@ -94,7 +94,8 @@ class ToolIndex:
         """Return the index of the nodes and edges of a graph; ``flows`` are its flows of data."""
         embedded = (node for node in (*tools, *services) if node.embedding)
         vectors = {node.id: np.array(node.embedding, dtype=np.float32) for node in embedded}
-        described = [Service(node.id, *_texts(node, "name", "description")) for node in services]
+        texts = ((node.id, _texts(node, "name", "description")) for node in services)
+        described = [Service(id_, name, description) for id_, (name, description) in texts]
         return cls.of(list(map(_tool, tools)), described, vectors, ((edge.source, edge.target) for edge in flows))
 
     def cosines(self, vector: Vector) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -17,6 +17,7 @@ from pipeline.domains.tools.types.datatypes import DataType
 from pipeline.domains.tools.types.fields import inputs, outputs
 from pipeline.domains.tools.types.flows import Flow
 from pipeline.domains.tools.types.system import INHERITANCE, TypeSystem
+from pipeline.grouping import grouped
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, SupportedEdgeType
 from pipeline.knowledge.store.analysis import local_communities
@@ -95,12 +96,13 @@ def order_edges(
 
 def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
     """Yield an edge between two tools that a third one needs, if neither needs the other, directly or indirectly."""
-    pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
     all_needed = {tool: closure(tool, needs) for tool in needs}
-    for tool, stated in sorted(needs.items()):
-        for pair in combinations(sorted(other for other, _ in stated), 2):
-            if pair[0] not in all_needed[pair[1]] and pair[1] not in all_needed[pair[0]]:
-                pairs[pair].append(tool)
+    pairs = grouped(
+        ((one, other), tool)
+        for tool, stated in sorted(needs.items())
+        for one, other in combinations(sorted(needed for needed, _ in stated), 2)
+        if one not in all_needed[other] and other not in all_needed[one]
+    )
     for ends, tools in sorted(pairs.items()):
         yield edge(*ends, ToolEdge.PARALLEL, properties={"for": tools[:10]}, directed=False)
 
@@ -126,10 +128,7 @@ def type_edges(tools: Sequence[Tool], system: TypeSystem) -> Iterator[KnowledgeE
     types: dict[str, None] = {}
     for tool in tools:
         for role, fields in (("takes", inputs(tool)), ("returns", outputs(tool))):
-            names: dict[str, list[str]] = defaultdict(list)
-            for field in fields:
-                if field.evidence == "schema":
-                    names[field.type.name].append(field.path)
+            names = grouped((field.type.name, field.path) for field in fields if field.evidence == "schema")
             for name, paths in sorted(names.items()):
                 types[name] = None
                 properties, id_ = {"role": role, "fields": paths}, f"{tool.id} {role} {name}"

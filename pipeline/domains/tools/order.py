@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pipeline.domains.tools.catalogue import Need, Tool
 from pipeline.files import Guard, Limits, lines
 from pipeline.files.validated import validated
+from pipeline.grouping import grouped
 
 _CONDITION = re.compile(r"^\s*(?:if|when|unless|in case)\b[^.]*|\b(?:if|unless|in case)\b[^.]*", re.IGNORECASE)
 
@@ -22,9 +23,7 @@ def _resolver(tools: Sequence[Tool]) -> Callable[[str, str], str | None]:
     It is the tool with the id ``name``, else that of the service with this name, else the only one anywhere.
     """
     ids = frozenset(tool.id for tool in tools)
-    by_name: dict[str, list[Tool]] = defaultdict(list)
-    for tool in tools:
-        by_name[tool.name].append(tool)
+    by_name = grouped((tool.name, tool) for tool in tools)
 
     def resolve(name: str, service: str) -> str | None:
         named = by_name.get(name, [])

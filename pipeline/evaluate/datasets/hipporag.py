@@ -6,7 +6,6 @@ has the passages that answer it in one of three forms: ``supporting_facts`` that
 looked up in the corpus by title and text.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
@@ -16,6 +15,7 @@ from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets.dataset import Dataset, Query
 from pipeline.files import Guard, read_json
 from pipeline.files.limits import LARGE_LIMITS
+from pipeline.grouping import grouped
 from pipeline.records import Document
 from pipeline.text.outline import paragraphs
 
@@ -39,9 +39,7 @@ def read_hipporag(questions: Path) -> Dataset:
     """
     corpus = questions.with_name(f"{questions.stem}{SUFFIX}")
     documents = tuple(_documents(corpus))
-    by_title: dict[str, list[str]] = defaultdict(list)
-    for document in documents:
-        by_title[document.title].append(document.key)
+    by_title = grouped((document.title, document.key) for document in documents)
     by_passage = {_folded(document.title, document.text): document.key for document in documents}
 
     def key_of(passage: Passage, where: str) -> str:

@@ -1,6 +1,5 @@
 """Changes: the difference between a source's documents and the stored ones; the plan of a sync, and what a run did."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from functools import cached_property
 
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
+from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import Chunker, batched, cut
 from pipeline.ingest.embed import embedded_text
@@ -177,9 +177,7 @@ def make_plan(
 
 def _renamed(changes: Changes, new: list[str]) -> list[tuple[str, str]]:
     """Pair missing keys with new keys of the same text, both in order."""
-    by_text: Mapping[str, list[str]] = defaultdict(list)
-    for key in filter(changes.text_hashes.__contains__, new):
-        by_text[changes.text_hashes[key]].append(key)
+    by_text = grouped((changes.text_hashes[key], key) for key in new if key in changes.text_hashes)
     return [
         (key, same_text.pop(0)) for key in changes.missing if (same_text := by_text.get(changes.stored[key].text_hash))
     ]

@@ -17,6 +17,7 @@ from pipeline.domains.memory.dedupe.variants import Name, Variant
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.embedding.nearest import nearest, unit_vectors
+from pipeline.grouping import grouped
 from pipeline.knowledge.records import Json
 from pipeline.text.names import folded
 
@@ -112,9 +113,8 @@ def find_candidates(
     ``vectors`` are the embeddings of those that have one, and ``places`` their places in the graph, by id.
     """
     by_id = {subject.id: subject for subject in subjects}
-    groups: dict[tuple[str, str], list[Subject]] = defaultdict(list)
-    for subject in sorted(subjects, key=lambda subject: subject.id):
-        groups[subject.entity.scope, subject.entity.type].append(subject)
+    in_order = sorted(subjects, key=lambda subject: subject.id)
+    groups = grouped(((subject.entity.scope, subject.entity.type), subject) for subject in in_order)
     cosines: dict[Pair, float] = {}
     named: set[Pair] = set()
     for group in groups.values():
@@ -172,10 +172,7 @@ def _near(group: Sequence[Subject], vectors: Mapping[str, Sequence[float]], thre
 
 
 def _pairs_by_name(group: Iterable[Subject]) -> set[Pair]:
-    blocks: dict[str, list[Subject]] = defaultdict(list)
-    for subject in group:
-        for key in subject.name.keys:
-            blocks[key].append(subject)
+    blocks = grouped((key, subject) for subject in group for key in subject.name.keys)
     return {
         (first.id, second.id)
         for block in blocks.values()

@@ -18,6 +18,7 @@ from pipeline.domains.memory.settings import MemorySettings
 from pipeline.errors import GraphError
 from pipeline.files import Guard, read_json
 from pipeline.files.limits import LARGE_LIMITS
+from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph
 from pipeline.temporary import replacing
@@ -165,9 +166,8 @@ def _places(edges: Iterable[KnowledgeEdge]) -> tuple[dict[str, frozenset[Place]]
 
 def _groups(made: Plan, joined: Iterable[tuple[str, ...]], evidence: Iterable[Candidate]) -> tuple[Group, ...]:
     rank = {id_: place for place, (id_, _) in enumerate(made.entities)}
-    by_member: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in sorted(evidence, key=lambda candidate: candidate.pair):
-        by_member[candidate.first].append(candidate)
+    in_order = sorted(evidence, key=lambda candidate: candidate.pair)
+    by_member = grouped((candidate.first, candidate) for candidate in in_order)
     groups = []
     for members in joined:
         survivor, *losers = sorted(members, key=rank.__getitem__)

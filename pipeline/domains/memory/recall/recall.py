@@ -1,6 +1,5 @@
 """Recall: question -> texts, entities, themes -> fusion -> items; and the hybrid pattern, by topic."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pipeline.domains.memory.recall.levels import Level, LevelRank, Meant, Perio
 from pipeline.domains.memory.records import NOW, Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.errors import QuestionError, UnknownCorpus
+from pipeline.grouping import grouped
 from pipeline.knowledge import Direction
 from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
@@ -170,9 +170,7 @@ def _found_entities(
     memory: AgentMemory, when: When, ranks: Mapping[Level, Ranks], entities: Mapping[str, Entity], top_k: int
 ) -> list[FoundEntity]:
     best = dict(islice(steps.fuse(ranks, ENTITY_WEIGHTS).items(), top_k))
-    facts: dict[str, list[Related]] = defaultdict(list)
-    for id_, related in facts_of(memory, list(best), when) if best else ():
-        facts[id_].append(related)
+    facts = grouped(facts_of(memory, list(best), when) if best else ())
     return [
         FoundEntity(entities[id_], tuple(facts[id_][:_FACTS]), score, steps.levels_of(id_, ranks, ENTITY_WEIGHTS))
         for id_, score in best.items()

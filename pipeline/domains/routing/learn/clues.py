@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.domains.routing.schema import EdgeKey, Relation, RelationType
+from pipeline.grouping import grouped
 from pipeline.text.prose import listed, one_line
 
 # All strengths of clues, here and in the detectors, were chosen by hand; not measured: no set of projects with judged
@@ -65,11 +66,8 @@ def clue(target: str, strength: float, file: str, line: int, text: str, group: s
 
 def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detector: str) -> list[Proposal]:
     """Return a proposal for each target; its confidence is the noisy or of the independent clues."""
-    by_target: dict[str, list[Clue]] = {}
-    for one in clues:
-        by_target.setdefault(one.target, []).append(one)
     proposals = []
-    for target, of_target in sorted(by_target.items()):
+    for target, of_target in sorted(grouped((one.target, one) for one in clues).items()):
         strongest: dict[str, Clue] = {}
         for one in sorted(of_target, key=lambda one: (-one.strength, one.text)):
             strongest.setdefault(one.group, one)

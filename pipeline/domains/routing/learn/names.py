@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from pipeline.domains.routing.schema import Project
+from pipeline.grouping import grouped
 
 _SEPARATORS = re.compile(r"::|[./:\\]+")
 _JOINERS = re.compile(r"[-_\s]+")
@@ -69,10 +70,7 @@ def _spellings(project: Project) -> tuple[str, ...]:
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    owners: dict[str, set[str]] = {}
-    for key, project in pairs:
-        owners.setdefault(key, set()).add(project)
-    return {key: next(iter(projects)) for key, projects in owners.items() if len(projects) == 1}
+    return {key: projects[0] for key, projects in grouped(pairs).items() if len(set(projects)) == 1}
 
 
 def _without_host(key: str) -> str:

@@ -22,6 +22,7 @@ from pipeline.domains.routing.learn.uses import use_clues
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
 from pipeline.errors import InputError, did_you_mean
+from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeNode
 
 _REJECTED = "rejected"
@@ -120,11 +121,9 @@ def _chosen(proposals: Sequence[Proposal], ids: Iterable[str]) -> list[Proposal]
 
 
 def _remember(graph: ProjectGraph, proposals: Sequence[Proposal], *, rejected: bool) -> None:
-    by_project: dict[str, set[str]] = {}
-    for one in proposals:
-        by_project.setdefault(one.relation.source, set()).add(one.id)
+    by_project = grouped((one.relation.source, one.id) for one in proposals)
     for node in graph.graph.get_nodes(list(by_project)):
-        before, ids = _rejected_of(node), by_project[node.id]
+        before, ids = _rejected_of(node), set(by_project[node.id])
         after = before | ids if rejected else before - ids
         if after != before:
             graph.graph.update_node(node.id, properties={_REJECTED: sorted(after)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.schema import ToolEdge
 from pipeline.domains.tools.types.fields import Field, inputs, outputs
 from pipeline.domains.tools.types.flows import FieldMapping
+from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeEdge
 
 LINKS = (ToolEdge.DATA_FLOW, ToolEdge.TRANSFORM, ToolEdge.SEQUENTIAL, ToolEdge.CONDITIONAL)
@@ -71,11 +71,9 @@ class ToolNetwork:
     @classmethod
     def of(cls, tools: Sequence[Tool], services: Mapping[str, str], links: Iterable[Link]) -> ToolNetwork:
         """Make a network of tools and links."""
-        outgoing: dict[str, list[Link]] = defaultdict(list)
-        incoming: dict[str, list[Link]] = defaultdict(list)
-        for link in sorted(links, key=lambda link: (-link.confidence, link.source, link.target)):
-            outgoing[link.source].append(link)
-            incoming[link.target].append(link)
+        surest_first = sorted(links, key=lambda link: (-link.confidence, link.source, link.target))
+        outgoing = grouped((link.source, link) for link in surest_first)
+        incoming = grouped((link.target, link) for link in surest_first)
         return cls({tool.id: tool for tool in tools}, services, dict(outgoing), dict(incoming))
 
     @cached_property

@@ -16,6 +16,7 @@ from pipeline.domains.tools.types.datatypes import Kind
 from pipeline.domains.tools.types.fields import Evidence, Field, inferred, inputs, outputs
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.domains.tools.types.words import CHANGING, CREATING, GENERIC, HANDLES, stems, subject
+from pipeline.grouping import grouped
 
 # The factors below were chosen by hand; none is measured.
 
@@ -115,9 +116,7 @@ class _Matcher:
         self._count(every, returned)
         self._index(returned)
         self._stated = {tool.id: inferred(tool) or returned[tool.id] for tool in tools}
-        self._names: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for tool in tools:
-            self._names[tool.service, tool.name.lower()].append(tool.id)
+        self._names = grouped(((tool.service, tool.name.lower()), tool.id) for tool in tools)
 
     def sources_of(self, target: Tool, taken: Field) -> list[tuple[str, FieldMapping]]:
         """Return the tools with an output that fits an input, each with its best mapping."""

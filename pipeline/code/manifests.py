@@ -93,8 +93,9 @@ def _texts(value: object) -> Iterator[str]:
     return (item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else iter(())
 
 
-def _keywords(value: object) -> Iterable[str]:
-    return value.split(",") if isinstance(value, str) else _texts(value)
+def _listed(value: object, separator: str) -> Iterable[str]:
+    """Return the items of a list, or of a text that separates them."""
+    return value.split(separator) if isinstance(value, str) else _texts(value)
 
 
 def _pyproject(source: str) -> Manifest:
@@ -152,9 +153,9 @@ def _setup_py(source: str) -> Manifest | None:
     return _of_python(
         _text(arguments.get("name")),
         _text(arguments.get("description")),
-        _keywords(arguments.get("keywords")),
-        [*_lines(arguments.get("install_requires")), *needed],
-        [*_lines(arguments.get("tests_require")), *extras],
+        _listed(arguments.get("keywords"), ","),
+        [*_listed(arguments.get("install_requires"), "\n"), *needed],
+        [*_listed(arguments.get("tests_require"), "\n"), *extras],
     )
 
 
@@ -196,12 +197,8 @@ def _split(extras: Mapping[str, object]) -> tuple[list[str], list[str]]:
     needed: list[str] = []
     development: list[str] = []
     for name, listed in extras.items():
-        (development if _EXTRA_FOR_DEVELOPMENT.search(name) else needed).extend(_lines(listed))
+        (development if _EXTRA_FOR_DEVELOPMENT.search(name) else needed).extend(_listed(listed, "\n"))
     return needed, development
-
-
-def _lines(value: object) -> Iterable[str]:
-    return value.splitlines() if isinstance(value, str) else _texts(value)
 
 
 def _without_python(dependencies: Iterable[str]) -> Iterator[str]:
@@ -215,7 +212,7 @@ def _package_json(source: str) -> Manifest:
     return _manifest(
         _text(content.get("name")).lower(),
         _text(content.get("description")),
-        _keywords(content.get("keywords")),
+        _listed(content.get("keywords"), ","),
         map(str.lower, chain(*needed)),
         map(str.lower, table(content, "devDependencies")),
     )

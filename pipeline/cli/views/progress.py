@@ -8,19 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich import progress as bars
 from rich.console import Console, RenderableType
 from rich.filesize import decimal
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.progress import Progress as Display
 from rich.text import Text
 
@@ -41,12 +31,12 @@ def show_progress() -> Iterator[Progress]:
         yield Progress(ProgressLines())
         return
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
         RateColumn(),
-        TimeElapsedColumn(),
+        bars.TimeElapsedColumn(),
     )
     with Display(*columns, console=Console(stderr=True), transient=True) as display:
         yield Progress(ProgressBars(display))
@@ -57,7 +47,7 @@ class ProgressBars:
 
     def __init__(self, display: Display) -> None:
         self._display = display
-        self._tasks: dict[str, TaskID] = {}
+        self._tasks: dict[str, bars.TaskID] = {}
         self._steps: dict[str, int] = {}
 
     def begin(self, stage: str, total: int | None) -> None:
@@ -81,10 +71,10 @@ class ProgressBars:
         self._display.update(self._tasks[stage], total=full, completed=full)
 
 
-class RateColumn(ProgressColumn):
+class RateColumn(bars.ProgressColumn):
     """Steps a second since the stage last began."""
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: bars.Task) -> Text:
         """Return the rate, or nothing before the first step."""
         seconds = task.finished_time or task.elapsed
         unit, steps = task.fields["unit"], task.completed - task.fields["before"]
@@ -126,20 +116,20 @@ def show_startup() -> Iterator[Report]:
     if not sys.stderr.isatty():
         yield _print_steps()
         return
-    counted = _WhenCounted(BarColumn()), _WhenCounted(DownloadColumn())
-    columns = SpinnerColumn(), TextColumn("{task.description}"), *counted, TimeElapsedColumn()
+    counted = _WhenCounted(bars.BarColumn()), _WhenCounted(bars.DownloadColumn())
+    columns = bars.SpinnerColumn(), bars.TextColumn("{task.description}"), *counted, bars.TimeElapsedColumn()
     with Display(*columns, console=Console(stderr=True), transient=True) as display:
         yield _draw_steps(display)
 
 
-class _WhenCounted(ProgressColumn):
+class _WhenCounted(bars.ProgressColumn):
     """A column that stays empty while there is nothing to count."""
 
-    def __init__(self, column: ProgressColumn) -> None:
+    def __init__(self, column: bars.ProgressColumn) -> None:
         super().__init__()
         self._column = column
 
-    def render(self, task: Task) -> RenderableType:
+    def render(self, task: bars.Task) -> RenderableType:
         return self._column(task) if task.total else ""
 
 
@@ -155,7 +145,7 @@ def _print_steps() -> Report:
 
 
 def _draw_steps(display: Display) -> Report:
-    tasks: dict[str, TaskID] = {}
+    tasks: dict[str, bars.TaskID] = {}
 
     def report(step: Step) -> None:
         if step.text not in tasks:

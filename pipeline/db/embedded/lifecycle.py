@@ -13,24 +13,11 @@ from pathlib import Path
 import psutil
 from filelock import FileLock, Timeout
 
+from pipeline.db.embedded import options as server
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
 from pipeline.db.embedded.launch import distrust_cache, launch, record_cache
-from pipeline.db.embedded.options import (
-    DATABASE,
-    GDS_VERSION,
-    NEO4J_VERSION,
-    USERNAME,
-    Address,
-    Layout,
-    Report,
-    ServerOptions,
-    ServerStatus,
-    Step,
-    jars_folder,
-    layout,
-    silent,
-)
+from pipeline.db.embedded.options import Address, Layout, Report, ServerOptions, ServerStatus, Step
 from pipeline.db.embedded.state import read_state, touch
 from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
 
@@ -46,7 +33,7 @@ _HOME_ENTRIES = frozenset(
 )
 
 
-def ensure_running(options: ServerOptions, report: Report = silent) -> Address:
+def ensure_running(options: ServerOptions, report: Report = server.silent) -> Address:
     """Return the address of the server of ``options.home``; start it if it doesn't run.
 
     Takes milliseconds if it runs. The server is a separate process: it outlives the caller and the caller's terminal,
@@ -58,7 +45,7 @@ def ensure_running(options: ServerOptions, report: Report = silent) -> Address:
             return address
         _make_home(files)
         # Before taking the lock, so that no other process waits for this download.
-        provide(pinned_jars(), jars_folder(options), report)
+        provide(pinned_jars(), server.jars_folder(options), report)
         with _start_lock(files, options.start_timeout):
             if address := _answering(files):
                 return address
@@ -91,7 +78,7 @@ def stop(options: ServerOptions) -> bool:
             return True
 
 
-def train(options: ServerOptions, report: Report = silent) -> Path:
+def train(options: ServerOptions, report: Report = server.silent) -> Path:
     """Record Java's ahead-of-time cache, with which servers start in half the time, unless it exists; return its path.
 
     A server on an empty database of its own ingests and searches for a minute or two. Servers that run are left alone.
@@ -99,11 +86,11 @@ def train(options: ServerOptions, report: Report = silent) -> Path:
     """
     with _home(options) as files:
         _make_home(files)
-        provide(pinned_jars(), jars_folder(options), report)
+        provide(pinned_jars(), server.jars_folder(options), report)
         report(Step("Recording Java's cache"))
         if cache := record_cache(files, options):
             return cache
-        log = jars_folder(options) / "aot.log"
+        log = server.jars_folder(options) / "aot.log"
         raise ServerStartFailed(
             f"Java's cache couldn't be recorded. The end of the log:\n{_log_end(log)}",
             f"The whole log is {log}. Servers start without a cache too.",
@@ -120,8 +107,8 @@ def status(options: ServerOptions) -> ServerStatus:
             uri=state.uri if state else None,
             pid=state.pid if state else None,
             since=datetime.fromtimestamp(state.since, UTC) if state else None,
-            version=NEO4J_VERSION,
-            gds_version=GDS_VERSION,
+            version=server.NEO4J_VERSION,
+            gds_version=server.GDS_VERSION,
             data_bytes=sum(_size(path) for path in files.data.rglob("*")),
             home=files.home,
             log=files.log,
@@ -131,13 +118,13 @@ def status(options: ServerOptions) -> ServerStatus:
 
 def log_path(options: ServerOptions) -> Path:
     """Return the file that the server process writes to; it may not exist yet."""
-    return layout(options).log
+    return server.layout(options).log
 
 
 @contextmanager
 def _home(options: ServerOptions) -> Iterator[Layout]:
     """Yield the files of a home; what the system says about them becomes an error that names the home."""
-    files = layout(options)
+    files = server.layout(options)
     try:
         yield files
     except (OSError, psutil.AccessDenied) as error:
@@ -170,7 +157,7 @@ def _answering(files: Layout) -> Address | None:
     if not touch(files.state):
         return None
     try:
-        return Address(state.uri, USERNAME, files.password.read_text(), DATABASE)
+        return Address(state.uri, server.USERNAME, files.password.read_text(), server.DATABASE)
     except FileNotFoundError as error:
         raise LoginRefused(
             f"The server of {files.home} runs, but the file with its password is gone: {files.password}.",
@@ -200,7 +187,7 @@ def _start_lock(files: Layout, seconds: float) -> Iterator[None]:
 
 
 def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[bytes] | None, report: Report) -> Address:
-    report(Step(f"Starting Neo4j {NEO4J_VERSION}"))
+    report(Step(f"Starting Neo4j {server.NEO4J_VERSION}"))
     deadline = time.monotonic() + options.start_timeout
     while time.monotonic() < deadline:
         running = launched is not None and launched.poll() is None

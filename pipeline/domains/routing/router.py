@@ -13,18 +13,9 @@ from pipeline.api import HopRank
 from pipeline.db.catalogue import check_graph, get_graph
 from pipeline.db.client import batches
 from pipeline.db.corpus import read_whole
+from pipeline.domains.routing import route as steps
 from pipeline.domains.routing.project_graph import ProjectGraph
-from pipeline.domains.routing.route import (
-    Evidence,
-    Mode,
-    Nearness,
-    Route,
-    choose,
-    knowledge_of_names,
-    leads,
-    weigh,
-    widen,
-)
+from pipeline.domains.routing.route import Evidence, Mode, Nearness, Route
 from pipeline.domains.routing.schema import Project, Relation
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
@@ -191,8 +182,8 @@ class Router:
             raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
         chosen, widened = evidence, ""
         if mode is Mode.GRAPH:
-            few = choose(evidence, self.settings.coverage, self.settings.most)
-            chosen, widened = widen(evidence, few, self.settings.margin)
+            few = steps.choose(evidence, self.settings.coverage, self.settings.most)
+            chosen, widened = steps.widen(evidence, few, self.settings.margin)
         elif mode is Mode.ORACLE:
             chosen = [one for one in evidence if one.project.id in projects]
         return vector, Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened)
@@ -200,7 +191,7 @@ class Router:
     def _evidence(self, question: str, vector: Sequence[float], state: State, source: str | None) -> list[Evidence]:
         """Weigh the evidence for a question of ``source``; None: by passages alone, without the graph."""
         seen = look(self._hoprank.client, state.corpora.values(), question, vector)
-        known = knowledge_of_names(seen.names, len(state.corpora))
+        known = steps.knowledge_of_names(seen.names, len(state.corpora))
         near = {
             project: Nearness(
                 max(seen.cosines.get(corpus.id, ()), default=-1.0),
@@ -213,8 +204,8 @@ class Router:
         if source is None:
             nothing = dict.fromkeys(("relation", "own", "name", "known", "domain"), 0.0)
             settings = settings.model_copy(update={"summary": math.inf, **nothing})
-        found = leads(source, state.relations, settings.depth) if source else {}
-        return weigh(list(state.projects.values()), near, question, source or "", found, settings)
+        found = steps.leads(source, state.relations, settings.depth) if source else {}
+        return steps.weigh(list(state.projects.values()), near, question, source or "", found, settings)
 
     def _search(
         self, route: Route, ask: Callable[[Evidence], RetrieverResult | None], top_k: int

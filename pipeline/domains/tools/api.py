@@ -55,7 +55,7 @@ class Tools:
         """
         limits = self._connection.settings.sources.limits
         files, calls = [Path(path) for path in paths], Path(log) if log else None
-        return build.build(self._create, files, self._settings, progress, limits=limits, log=calls)
+        return build.build(partial(self._graph, create=True), files, self._settings, progress, limits=limits, log=calls)
 
     def connect(
         self,
@@ -73,7 +73,7 @@ class Tools:
         progress = progress or Progress()
         with progress.stage("connect"):
             catalogue = list_live(server, timeout=timeout, env=env)
-        return build.add(self._create, catalogue, self._settings, progress)
+        return build.add(partial(self._graph, create=True), catalogue, self._settings, progress)
 
     def catalogue(self) -> Catalogue:
         """Return the registries, services and tools that the graph holds, tools by id."""
@@ -109,11 +109,8 @@ class Tools:
         make = partial(build.build, settings=self._settings, limits=limits)
         return evaluate(make, self._connection, Path(folder), progress=progress)
 
-    def _create(self) -> KnowledgeGraph:
-        return self._connection.graph(self.name)
-
-    def _graph(self) -> KnowledgeGraph:
-        return self._connection.graph(self.name, create=False)
+    def _graph(self, *, create: bool = False) -> KnowledgeGraph:
+        return self._connection.graph(self.name, create=create)
 
     def _search(self) -> ToolSearch:
         def read(stored: NamedGraph) -> ToolSearch:

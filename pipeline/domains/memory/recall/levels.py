@@ -86,10 +86,8 @@ Ranks = Mapping[str, int]
 
 def ranks_of(scores: Mapping[str, float]) -> dict[str, int]:
     """Return ranks by score, the highest first; equal scores share the rank of the first."""
-    first: dict[float, int] = {}
-    for rank, score in enumerate(sorted(scores.values(), reverse=True), 1):
-        first.setdefault(score, rank)
-    return {id_: first[score] for id_, score in scores.items()}
+    best_first = sorted(scores.values(), reverse=True)
+    return {id_: 1 + best_first.index(score) for id_, score in scores.items()}
 
 
 def fuse(rankings: Mapping[_Ranking, Ranks], weights: Mapping[_Ranking, float]) -> dict[str, float]:

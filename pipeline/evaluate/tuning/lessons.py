@@ -138,7 +138,4 @@ def _best_of_documents(ids: Sequence[str], documents: Sequence[str], hybrid: Ran
         range(len(ids)),
         key=lambda row: (min(in_hybrid.get(ids[row], last), in_walk.get(ids[row], last) + 0.5), ids[row]),
     )
-    best: dict[str, int] = {}
-    for row in by_rank:
-        best.setdefault(documents[row], row)
-    return sorted(best.values())
+    return sorted({documents[row]: row for row in reversed(by_rank)}.values())  # of a document the best comes last

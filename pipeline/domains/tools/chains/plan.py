@@ -149,7 +149,6 @@ def _bindings(links: Sequence[Link], numbers: Mapping[str, int]) -> tuple[Bindin
         for link in links
         for fit in link.mappings
     )
-    best: dict[str, Binding] = {}
-    for binding in sorted(bindings, key=lambda one: (one.confidence, one.step), reverse=True):
-        best.setdefault(binding.input, binding)
+    best_first = sorted(bindings, key=lambda one: (one.confidence, one.step), reverse=True)
+    best = {binding.input: binding for binding in reversed(best_first)}
     return tuple(best[name] for name in sorted(best))

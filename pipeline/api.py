@@ -21,7 +21,7 @@ from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.tune import Tuned
 from pipeline.flows import documents, evaluate, experiments, ingest, maintain
 from pipeline.flows.documents import DocumentEntry, StoredText
-from pipeline.flows.ingest import Announce, Within
+from pipeline.flows.ingest import Announce
 from pipeline.flows.search import Retriever, Retrievers
 from pipeline.ingest.sources.reader import document_of, documents_of
 from pipeline.ingest.update.changes import IngestSummary, Outcome, SyncSummary
@@ -96,16 +96,10 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.client.close()
 
     def ingest(
-        self,
-        *paths: str | Path,
-        corpus: str = "default",
-        strict: bool = False,
-        within: Within = None,
-        progress: Progress | None = None,
+        self, *paths: str | Path, corpus: str = "default", strict: bool = False, progress: Progress | None = None
     ) -> IngestSummary:
         """Add and update the documents of files, folders, globs, .jsonl; see :func:`pipeline.flows.ingest.ingest`."""
-        sources = list(map(str, paths))
-        return ingest.ingest(*self._parts, sources, corpus, strict=strict, within=within, progress=progress)
+        return ingest.ingest(*self._parts, list(map(str, paths)), corpus, strict=strict, progress=progress)
 
     def add(
         self, objects: Iterable[Mapping[str, Any]], corpus: str = "default", *, progress: Progress | None = None
@@ -153,20 +147,13 @@ class HopRank(AbstractContextManager["HopRank"]):
         corpus: str = "default",
         dry_run: bool = False,
         strict: bool = False,
-        within: Within = None,
         announce: Announce = lambda _: None,
         progress: Progress | None = None,
     ) -> SyncSummary:
         """Make a corpus equal to the documents of ``paths``; see :func:`pipeline.flows.ingest.sync`."""
+        sources = list(map(str, paths))
         return ingest.sync(
-            *self._parts,
-            list(map(str, paths)),
-            corpus,
-            dry_run=dry_run,
-            strict=strict,
-            within=within,
-            announce=announce,
-            progress=progress,
+            *self._parts, sources, corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
         )
 
     def delete(self, keys: Iterable[str], corpus: str = "default", *, progress: Progress | None = None) -> Outcome:

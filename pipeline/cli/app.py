@@ -73,15 +73,10 @@ the root imports no command.
 
 _FAULT = 1  # exit code, as of most commands; 2 is that of wrong input
 
-_PLACE = "Take a place that you may read and write."
-_GROUND = {
-    errno.ENOSPC: "Make room on that disk; TMPDIR names the folder of temporary files.",
-    errno.EDQUOT: "Make room in your quota of that disk; TMPDIR names the folder of temporary files.",
-    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG), _PLACE),
-    **dict.fromkeys((errno.ELOOP, errno.EISDIR, errno.ENOTDIR), _PLACE),
-    errno.EIO: "The disk fails: look into the system's log.",
-    errno.EMFILE: "Raise the limit of open files: ulimit -n.",
-}
+_FULL = "Make room on that disk; TMPDIR names the folder of temporary files."
+_PLACES = "EACCES EPERM EROFS EIO ENAMETOOLONG ELOOP EISDIR ENOTDIR".split()
+_GROUND = dict.fromkeys((getattr(errno, name) for name in _PLACES), "Take a place that you may read and write.")
+_GROUND |= dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _FULL)
 """What to do about errors of the system, which are no bugs of ours."""
 
 

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BufferedReader
@@ -101,42 +101,21 @@ def open_file(path: Path, limits: Limits) -> BufferedReader:
 @contextmanager
 def listed(folder: Path, within: Folders) -> Iterator[Iterator[os.DirEntry[str]]]:
     """Yield the entries of a folder, valid within the context; raises OSError, as :func:`open_file`."""
-    if within is None or os.scandir not in os.supports_fd:
-        _check_below(os.path.realpath(folder), within)
-        with os.scandir(folder) as entries:
-            yield entries
-        return
-    descriptor = _open_below(within, folder, os.O_RDONLY)
-    try:
-        with os.scandir(descriptor) as entries:
-            yield entries
-    finally:
-        os.close(descriptor)
+    with ExitStack() as stack:
+        place: Path | int = folder
+        if within is not None and os.scandir in os.supports_fd:
+            stack.callback(os.close, place := _open_below(within, folder, os.O_RDONLY))
+        yield stack.enter_context(os.scandir(place))
 
 
-def _open_below(within: Folders, path: str | Path, flags: int) -> int:
-    # Opening a pipe would wait for its writer.
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    try:
-        _check_below(_place_of(descriptor, path), within)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _place_of(descriptor: int, path: str | Path) -> str:
-    """Return where an open file is: what its name leads to by now may be another."""
-    if _LINUX:
-        return str(Path(f"/proc/self/fd/{descriptor}").readlink())
-    # Shortens the moment in which a link can be put in place; it doesn't close it.
-    real = os.path.realpath(path)
-    return real if os.path.samestat(os.fstat(descriptor), os.lstat(real)) else os.devnull
-
-
-def _check_below(place: str, within: Folders) -> None:
-    if within is not None and not any(Path(place).is_relative_to(folder) for folder in within):
-        raise PermissionError(errno.EACCES, "it leads out of the folders that may be read")
+def _open_below(within: tuple[Path, ...], path: str | Path, flags: int) -> int:
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe would wait for its writer
+    # The name may lead elsewhere by now. Where the system can't say what is open, the moment for that is only short.
+    place = Path(f"/proc/self/fd/{descriptor}").readlink() if _LINUX else Path(path).resolve()
+    if any(place.is_relative_to(folder) for folder in within):
+        return descriptor
+    os.close(descriptor)
+    raise PermissionError(errno.EACCES, "it leads out of the folders that may be read")
 
 
 def content_of(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:

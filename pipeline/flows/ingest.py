@@ -5,8 +5,7 @@ loads them, extracts names, links, and publishes the next generation.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TypeVar
 
 from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus
@@ -15,7 +14,6 @@ from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError, UnknownDocument
-from pipeline.files import Limits
 from pipeline.ids import document_id
 from pipeline.ingest.chunking.chunk import Chunker, cut
 from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed, vectors_of
@@ -49,9 +47,6 @@ from pipeline.settings import LinkSettings, Settings
 Announce = Callable[[Plan], None]
 """A function that is called with the plan of a sync before anything is written."""
 
-Within = Iterable[str | Path] | None
-"""Folders below which all files that are read must be; None: anywhere."""
-
 _Result = TypeVar("_Result")
 
 Decide = Callable[[CorpusHandle], tuple[Iterable[Document], _Result]]
@@ -66,25 +61,18 @@ def ingest(
     corpus_name: str,
     *,
     strict: bool = False,
-    within: Within = None,
     progress: Progress | None = None,
 ) -> IngestSummary:
     """Read ``paths`` and bring the corpus to hold what is in them; other documents of the corpus stay.
 
     A sync without removals. Documents that are unchanged cost no more than reading them; if all are, nothing is
     written. The corpus is made if it is missing. Readers see the old state until the new one is whole. A corpus keeps
-    the link settings that it was made with; :func:`pipeline.flows.maintain.relink` changes them. Files that are opened
-    but aren't below one of the folders ``within`` can't be read, whatever their names led to before.
+    the link settings that it was made with; :func:`pipeline.flows.maintain.relink` changes them.
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
-    source = read(paths, strict=strict, limits=_limits(settings, within), code=settings.sources.code)
+    source = read(paths, strict=strict, limits=settings.sources.limits, code=settings.sources.code)
     return ingest_documents(client, embedder, settings, source, corpus_name, progress=progress)
-
-
-def _limits(settings: Settings, within: Within) -> Limits:
-    folders = None if within is None else tuple(Path(folder).expanduser().resolve() for folder in within)
-    return replace(settings.sources.limits, within=folders)
 
 
 def ingest_documents(
@@ -141,14 +129,13 @@ def sync(
     *,
     dry_run: bool = False,
     strict: bool = False,
-    within: Within = None,
     announce: Announce = lambda _: None,
     progress: Progress | None = None,
 ) -> SyncSummary:
     """Bring the corpus to hold exactly what is in ``paths``; documents that aren't there are removed.
 
     The plan is told to ``announce`` before anything is written; with ``dry_run`` nothing is. The corpus is made if it
-    is missing. Readers see the old state until the new one is whole. ``within`` is as in :func:`ingest`.
+    is missing. Readers see the old state until the new one is whole.
 
     Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
     ServerLost; after wrong input the corpus is as it was before.
@@ -157,7 +144,7 @@ def sync(
         client,
         embedder,
         settings,
-        lambda: read(paths, strict=strict, limits=_limits(settings, within), code=settings.sources.code),
+        lambda: read(paths, strict=strict, limits=settings.sources.limits, code=settings.sources.code),
         ", ".join(paths),
         corpus_name,
         dry_run=dry_run,

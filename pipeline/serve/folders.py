@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pipeline.api import HopRank
 from pipeline.errors import Forbidden, SourceError
 from pipeline.ingest.sources.walk import Pattern, is_pattern
 
@@ -31,6 +32,12 @@ def allowed_path(path: str | Path, folders: Iterable[str | Path]) -> Path:
         raise Forbidden(f"The folder of {text[:200]!r} has a wildcard in its name.", "Name the folder itself.")
     _check_links(found, roots, text)
     return found / place.relative_to(root)
+
+
+def confined(hoprank: HopRank, folders: Iterable[Path]) -> HopRank:
+    """Return a connection that reads no file elsewhere, though a link is put in the place of an allowed path."""
+    sources = hoprank.settings.sources.below(folders)
+    return HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update={"sources": sources}))
 
 
 def _below(roots: Sequence[Path], place: Path, text: str) -> Path:

@@ -1,6 +1,6 @@
 """The sections of the settings: their values, and which ones are allowed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -69,6 +69,13 @@ class SourceSettings(Section):
     max_pages: int = Field(gt=0)
     max_seconds: float = Field(gt=0)
     max_memory_megabytes: float = Field(gt=0)
+    _within: tuple[Path, ...] | None = None
+
+    def below(self, folders: Iterable[Path]) -> Self:
+        """Return these settings for files that are below ``folders`` when they are opened; no others can be read."""
+        bounded = self.model_copy()
+        bounded._within = tuple(folder.expanduser().resolve() for folder in folders)
+        return bounded
 
     @property
     def limits(self) -> Limits:
@@ -79,6 +86,7 @@ class SourceSettings(Section):
             pages=self.max_pages,
             seconds=self.max_seconds,
             bytes_of_memory=int(self.max_memory_megabytes * MEGABYTE),
+            within=self._within,
         )
 
 

@@ -38,12 +38,8 @@ def read(
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
     reading = _Reading(strict, limits, code=code)
-    checked = [
-        item
-        for path in wanted
-        for entry in find(path, code=code, within=limits.within)
-        for item in reading.checked(entry)
-    ]
+    found = (entry for path in wanted for entry in find(path, code=code, within=limits.within))
+    checked = [item for entry in found for item in reading.checked(entry)]
     return reading.documents(checked)
 
 

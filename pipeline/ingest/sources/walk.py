@@ -84,9 +84,8 @@ def find(path: str, *, code: bool = False, within: Folders = None) -> Iterator[S
     kind = _kind(path, place)
     if kind is None:
         pattern, matched = Pattern(str(place)), False
-        for item in (
-            _Walk(pattern.root, pattern, code=code, within=within).files() if os.access(pattern.root, os.F_OK) else ()
-        ):
+        walk = _Walk(pattern.root, pattern, code=code, within=within)
+        for item in walk.files() if os.access(pattern.root, os.F_OK) else ():
             matched = matched or isinstance(item, SourceFile)
             yield item
         if not matched:

@@ -23,6 +23,7 @@ from pipeline.bounded import end
 from pipeline.errors import HopRankError
 from pipeline.progress import Progress
 from pipeline.resources import IMPORT_OWN
+from pipeline.serve.folders import confined
 from pipeline.serve.jobs.records import Advance, Job, Kind, Problem
 from pipeline.settings import load_settings
 
@@ -215,15 +216,13 @@ def run(hoprank: HopRank, job: Job, progress: Progress) -> Mapping[str, Any]:
     """Run a job and return its summary as JSON values; raises what the methods of HopRank raise."""
     if (request := job.request) is None:
         raise ValueError(f"the job {job.id} was claimed without its request")
-    folders = hoprank.settings.serve.folders
+    hoprank = confined(hoprank, hoprank.settings.serve.folders)
     if job.kind is Kind.INGEST:
         if request.documents is not None:
             return hoprank.add(request.documents, job.corpus, progress=progress).to_json()
-        return hoprank.ingest(*request.paths, corpus=job.corpus, within=folders, progress=progress).to_json()
+        return hoprank.ingest(*request.paths, corpus=job.corpus, progress=progress).to_json()
     if request.documents is not None:
         summary = hoprank.replace(request.documents, job.corpus, dry_run=request.dry_run, progress=progress)
     else:
-        summary = hoprank.sync(
-            *request.paths, corpus=job.corpus, dry_run=request.dry_run, within=folders, progress=progress
-        )
+        summary = hoprank.sync(*request.paths, corpus=job.corpus, dry_run=request.dry_run, progress=progress)
     return summary.to_json()

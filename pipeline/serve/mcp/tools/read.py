@@ -1,9 +1,9 @@
 """Tools that read texts: search, fetch, context, list_corpora."""
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -18,7 +18,11 @@ from pipeline.serve.mcp.models import Corpus, Filters, Query, TopK
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, parse_document_uri
 
-_NO_ADDRESS = frozenset(' "<>\\^`{|}')  # characters that RFC 3986 keeps out of addresses
+_ADDRESS = re.compile(
+    r"https?://(\[[\da-f:.]+\]|[^/?#@:\[\]\s\"<>\\^`{|}]+)(:\d+)?([/?#][^\s\"<>\\^`{|}]*)?", re.IGNORECASE
+)
+"""A plain address on the web: words in it, or the name of another host before an @, would mislead."""
+
 _LONGEST_ADDRESS = 2_000  # characters; chosen by hand: browsers take as many
 _ADDRESSES = ("url", "source", "link")
 """Metadata of a document that may hold its address."""
@@ -132,18 +136,8 @@ def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:
 def _url(uri: str, metadata: Mapping[str, Any]) -> str:
     """Return the address of a document on the web, if its metadata has it, else its URI here."""
     values = (metadata.get(name) for name in _ADDRESSES)
-    return next((value for value in values if isinstance(value, str) and _is_address(value)), uri)
-
-
-def _is_address(text: str) -> bool:
-    """Return whether a text is a plain address on the web: words, or another host's name before an @, mislead."""
-    try:
-        parts = urlsplit(text)
-        host = parts.hostname if parts.port != 0 else None
-    except ValueError:
-        return False
-    plain = text.isprintable() and not set(text) & _NO_ADDRESS and len(text) <= _LONGEST_ADDRESS
-    return plain and parts.scheme in {"http", "https"} and bool(host) and "@" not in parts.netloc
+    plain = (value for value in values if isinstance(value, str) and len(value) <= _LONGEST_ADDRESS)
+    return next((value for value in plain if value.isprintable() and _ADDRESS.fullmatch(value)), uri)
 
 
 def fence(passages: Sequence[str]) -> str:

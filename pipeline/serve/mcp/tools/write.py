@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline.errors import InputError
-from pipeline.serve.folders import allowed_path
+from pipeline.serve.folders import allowed_path, confined
 from pipeline.serve.mcp.models import Corpus, ForgetResult, Forgotten, GivenDocument, IngestResult
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
@@ -29,7 +29,7 @@ def ingest(
     if paths:
         folders = call.service.folders
         allowed = [allowed_path(path, folders) for path in paths]
-        summary = call.hoprank.ingest(*allowed, corpus=corpus, within=folders)
+        summary = confined(call.hoprank, folders).ingest(*allowed, corpus=corpus)
     else:
         summary = call.hoprank.add([document.model_dump() for document in documents or ()], corpus)
     return IngestResult.model_validate(summary, from_attributes=True)

@@ -13,7 +13,7 @@ from pipeline.retrieve.rankers.local_walk import rank_by_walk
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import with_confidence
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import Features, Question, candidates_to_score, compute_features
+from pipeline.retrieve.scoring.features import Features, candidates_to_score, compute_features
 from pipeline.retrieve.seeds import weigh_seeds
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, WalkSettings
@@ -87,8 +87,8 @@ def features_of(trace: RankingTrace, passages: Mapping[str, Passage]) -> Feature
     """Return the features of candidates, by id."""
     candidates = trace.candidates
     legs = (candidates.vector, candidates.fulltext, trace.walk)
-    question = Question(trace.question, trace.vector)
-    return compute_features(question, passages, legs, candidates.names, candidates.neighbourhood)
+    names, around = candidates.names, candidates.neighbourhood
+    return compute_features(trace.question, trace.vector, passages, legs, names, around)
 
 
 def rank(reader: CorpusReader, trace: RankingTrace, leg: LegRow) -> RankingTrace:

@@ -23,13 +23,17 @@ _UNIT_DAYS = {
 }
 """Lengths of units in days; of months and years about."""
 
-_STEPS = {
-    "tomorrow": 1,
-    "yesterday": -1,
-    "last night": -1,
-    "the day before yesterday": -2,
-    "the day after tomorrow": 2,
+_STEPS = {"tomorrow": 1, "yesterday": -1, "last night": -1, "the day before yesterday": -2, "the day after tomorrow": 2}
+_PARTS = {
+    "": (0, 1),
+    "first half of": (0, 1 / 2),
+    "second half of": (1 / 2, 1),
+    **dict.fromkeys(("early", "start of", "beginning of"), (0, 1 / 3)),
+    **dict.fromkeys(("mid", "middle of"), (1 / 3, 2 / 3)),
+    **dict.fromkeys(("late", "end of"), (2 / 3, 1)),
 }
+"""Where the named part of a date begins and ends, as shares of its length."""
+
 _TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 _ORDINALS = "first second third fourth last".split()
 _WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
@@ -54,17 +58,17 @@ def resolve(phrase: Phrase, now: datetime, zone: tzinfo | None = None, *, rollin
     calendar's month. Dates without a year are in the past. ``zone`` is that of ``now``: a time with an offset, as ISO
     8601 has it, is converted to it.
     """
+    text = " ".join(phrase.text.lower().split())
+    match = re.fullmatch(r"(?:last|past|this past|previous) (\w+)", text) if rolling else None
     try:
         if phrase.form == "numeric":
-            intervals = _numeric(phrase.text)
+            intervals = _numeric(text)
         elif phrase.form == "iso":
-            intervals = [_iso(phrase.text, zone)]
-        elif rolling and (match := re.fullmatch(r"(?:last|past|this past|previous) (\w+)", phrase.text.lower())):
-            length = _UNIT_DAYS.get(match[1])
-            resolver = _RESOLVERS[phrase.form.removeprefix("bare_")]
-            intervals = [Interval(now - timedelta(days=length), now) if length else resolver(phrase.text.lower(), now)]
+            intervals = [_iso(text, zone)]
+        elif match and (length := _UNIT_DAYS.get(match[1])):
+            intervals = [Interval(now - timedelta(days=length), now)]
         else:
-            intervals = [_RESOLVERS[phrase.form.removeprefix("bare_")](" ".join(phrase.text.lower().split()), now)]
+            intervals = [_RESOLVERS[phrase.form.removeprefix("bare_")](text, now)]
         return [_part(interval, phrase.part) for interval in intervals]
     except (ValueError, OverflowError):  # the 31st of June, the year 0
         return []
@@ -226,17 +230,8 @@ def _decade(text: str, now: datetime) -> Interval:
 
 
 def _part(interval: Interval, part: str) -> Interval:
-    """Return a third or half of an interval, if a part is named."""
-    length = interval.end - interval.start
-    if part.endswith("half of"):
-        half = Interval(interval.start, interval.start + length / 2)
-        return half if part.startswith("first") else Interval(half.end, interval.end)
-    third = length / 3
-    if part.startswith(("early", "start", "beginning")):
-        return Interval(interval.start, interval.start + third)
-    if part.startswith("mid"):
-        return Interval(interval.start + third, interval.end - third)
-    return Interval(interval.end - third, interval.end) if part else interval
+    start, end = (share * (interval.end - interval.start) for share in _PARTS[part])
+    return Interval(interval.start + start, interval.start + end)
 
 
 def _days(start: date | datetime, count: int = 1) -> Interval:

@@ -108,7 +108,6 @@ class _Restore:
         self._vectors: dict[str, list[Vector]] = {}
         self._whole: set[str] = set()
         self._entities_by_key: set[str] = set()
-        self._entity_count = 0
 
     def write(self, parts: Iterator[Part]) -> dict[str, int]:
         """Write ``parts``, which are ordered by kind; return the numbers of documents, chunks and entities."""
@@ -124,15 +123,15 @@ class _Restore:
                 write[kind](values)
                 self._options.done(len(values))
         self._stage_centroids(list(self._vectors))
+        entities = len(self._entities_by_key)
         if (settings := self._options.relink) is not None:
             with Spool[StoredChunk]() as no_chunks:
                 diff = ChunkDiff(no_chunks, {id_: position for position, id_ in self._chunks.items()})
                 titles, done = TitleChanges({}, self._titles, ()), self._options.done
                 lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
-                names = link_entities(self._session, self._spool, diff, titles, lexicon, done)
+                entities = link_entities(self._session, self._spool, diff, titles, lexicon, done).entities
                 link_similar(self._session, self._spool, diff, settings, done)
-            self._entity_count = names.entities
-        return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": self._entity_count}
+        return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": entities}
 
     def _documents(self, values: list[dict[str, Any]]) -> None:
         self._titles.update((value["key"], value["title"]) for value in values)
@@ -190,7 +189,6 @@ class _Restore:
         return PreparedChunk(chunk, vector, stored_links(value), content_hash, imported)
 
     def _entities(self, values: list[dict[str, Any]]) -> None:
-        self._entity_count += len(values)
         self._entities_by_key.update(value["key"] for value in values)
         self._session.stage_entities(
             Entity(entity_id(self._corpus.id, value["key"]), value["key"], value["name"]) for value in values

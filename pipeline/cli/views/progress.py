@@ -30,14 +30,8 @@ def show_progress() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield Progress(ProgressLines())
         return
-    columns = (
-        bars.SpinnerColumn(),
-        bars.TextColumn("{task.description}"),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        RateColumn(),
-        bars.TimeElapsedColumn(),
-    )
+    counted = bars.BarColumn(), bars.MofNCompleteColumn(), RateColumn()
+    columns = bars.SpinnerColumn(), bars.TextColumn("{task.description}"), *counted, bars.TimeElapsedColumn()
     with Display(*columns, console=Console(stderr=True), transient=True) as display:
         yield Progress(ProgressBars(display))
 

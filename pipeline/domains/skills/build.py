@@ -90,22 +90,11 @@ def _skill_graph(
 
 
 def _skill_node(skill: Skill, requirements: Sequence[Requirement], parent: str | None) -> KnowledgeNode:
-    properties: dict[str, object] = {
-        "name": skill.name,
-        "title": skill.title,
-        "description": skill.description,
-        "version": skill.version,
-        "path": skill.path,
-        "dependencies": list(skill.dependencies),
-        "missing": [need.text for need in requirements if not (need.skill or need.package)],
-    }
-    return KnowledgeNode(
-        skill.id,
-        SKILL,
-        labels=[tag for tag in skill.tags if tag],
-        properties={name: value for name, value in properties.items() if value},  # type: ignore[misc]  # JSON values
-        parent_id=parent,
-    )
+    names = ("name", "title", "description", "version", "path", "dependencies")
+    properties = {name: getattr(skill, name) for name in names}
+    properties["missing"] = [need.text for need in requirements if not (need.skill or need.package)]
+    filled = {name: value for name, value in properties.items() if value}
+    return KnowledgeNode(skill.id, SKILL, [tag for tag in skill.tags if tag], filled, parent_id=parent)
 
 
 def _parents(skills: Sequence[Skill]) -> dict[str, str]:

@@ -45,13 +45,8 @@ def list_(
     """List the skills with what each is for."""
     with connected(read_settings()) as hoprank:
         skills = api.Skills(hoprank, graph).list(tag)
-    deliver(
-        skills,
-        as_json,
-        views.skills_view,
-        f"No skill has the tag {tag}.",
-        document=[views.skill_json(one) for one in skills],
-    )
+    document = [views.skill_json(one) for one in skills]
+    deliver(skills, as_json, views.skills_view, f"No skill has the tag {tag}.", document=document)
 
 
 @app.command("show")

@@ -188,8 +188,7 @@ def find_note(folder: Folder, name: str) -> Note:
     resolution = NoteResolver(folder.notes).resolve(name, "")
     if resolution.others:
         keys = sorted((resolution.key, *resolution.others))
-        more = f" and {len(keys) - 5} more" if len(keys) > 5 else ""
-        listed = ", ".join(keys[:5]) + more
+        listed = ", ".join(keys[:5]) + (f" and {len(keys) - 5} more" if len(keys) > 5 else "")
         raise SourceError(f"{name!r} names {len(keys)} notes.", f"Give the path of one of them: {listed}.")
     by_key = {note.key: note for note in folder.notes}
     if resolution.key in by_key:

@@ -49,18 +49,11 @@ def related_notes(graph: NoteGraph, key: str, top_k: int, *, unlinked: bool = Fa
     scores, neighbours = related_scores(graph, key), graph.neighbours(key)
     excluded = {key, *(neighbours if unlinked else ())}
     first = ranked_keys(graph, scores[Ranking.WHOLE], excluded)[:top_k]
-    whole, cosines, visits = (scores[kind] for kind in (Ranking.WHOLE, Ranking.VECTOR, Ranking.LINKS))
-    return [
-        RelatedNote(
-            other,
-            graph.notes[other].title,
-            float(whole[row]),
-            float(cosines[row]),
-            float(visits[row]),
-            other in neighbours,
-        )
-        for other, row in ((other, graph.rows[other]) for other in first)
-    ]
+    rankings, related = [scores[kind] for kind in (Ranking.WHOLE, Ranking.VECTOR, Ranking.LINKS)], []
+    for other in first:
+        score, cosine, visits = (float(ranking[graph.rows[other]]) for ranking in rankings)
+        related.append(RelatedNote(other, graph.notes[other].title, score, cosine, visits, other in neighbours))
+    return related
 
 
 def related_scores(graph: NoteGraph, key: str) -> dict[Ranking, Scores]:

@@ -23,10 +23,8 @@ from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, el
 _Q = f"{{{NAMESPACE}}}"
 _READERS: Mapping[str, Callable[[str], object]] = {
     "boolean": lambda text: text == "true",
-    "int": int,
-    "long": int,
-    "float": float,
-    "double": float,
+    **dict.fromkeys(("int", "long"), int),
+    **dict.fromkeys(("float", "double"), float),
 }
 """How a value is read, by its type in GraphML; a value of another type is a text."""
 

@@ -40,7 +40,6 @@ _LONGEST = 50  # characters of a label that is legible in a browser; a longer on
 _CORPUS_LABELS = frozenset(
     {"Catalog", "Corpus", "DroppedCorpus", "Document", "Chunk", "Entity", "Tally", "KnowledgeGraph", "KnowledgeNode"}
 )
-_HIERARCHY = "CHILD_OF"
 _TIMES = ("valid_at", "invalid_at", "expired_at")
 _INTEGERS = range(-(2**63), 2**63)  # those that Neo4j stores
 
@@ -182,7 +181,7 @@ def relationship_type_of(edge_type: str) -> str:
     """Return the relationship type of an edge type; ``CHILD_OF``, the hierarchy's, gets an underscore at its end."""
     words = _WORDS.findall(_CAMEL.sub(" ", edge_type))
     name = _named("_".join(word.upper() for word in words), edge_type, "TYPE")
-    return f"{name}_" if name == _HIERARCHY else name
+    return f"{name}_" if name == "CHILD_OF" else name
 
 
 def edge_index_of(relationship_type: str) -> str:

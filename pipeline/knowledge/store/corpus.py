@@ -10,7 +10,6 @@ from typing import Any, Self
 from neo4j import Record
 
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.indexes import cosine_of
 from pipeline.db.projections import Projection, run_on_projection
 from pipeline.edges import EDGES
 from pipeline.errors import GraphError
@@ -18,8 +17,9 @@ from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 from pipeline.knowledge.store import analysis
 from pipeline.knowledge.store.neo4j import read_steps
-from pipeline.knowledge.store.protocol import Steps, in_order
+from pipeline.knowledge.store.protocol import Steps
 from pipeline.knowledge.visibility import Moment, Visibility
+from pipeline.retrieve.candidates import fulltext_ranking, vector_ranking
 from pipeline.retrieve.question import fulltext_query
 
 UNDIRECTED = [kind.value for kind, edge in EDGES.items() if not edge.directed]
@@ -78,14 +78,8 @@ class CorpusStore:
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours."""
-        rows = self.corpus.read(
-            "corpus_edges_of_node",
-            id=node_id,
-            types=None if edge_type is None else [edge_type],
-            direction=direction.value,
-            undirected=UNDIRECTED,
-        )
-        return map(_edge, rows)
+        followed = _followed(direction, None if edge_type is None else [edge_type])
+        return map(_edge, self.corpus.read("corpus_edges_of_node", id=node_id, **followed))
 
     def edges_among(self, ids: Sequence[str]) -> Iterable[KnowledgeEdge]:
         """Return the edges whose endpoints are both among these nodes."""
@@ -93,26 +87,18 @@ class CorpusStore:
 
     def steps(self, ids: Sequence[str], direction: Direction, types: Sequence[str] | None) -> dict[str, Steps]:
         """Return the steps from each of these nodes, by id."""
-        rows = self.corpus.read(
-            "corpus_steps",
-            ids=list(dict.fromkeys(ids)),
-            types=None if types is None else list(types),
-            direction=direction.value,
-            undirected=UNDIRECTED,
-        )
-        return read_steps(rows)
+        followed = _followed(direction, types)
+        return read_steps(self.corpus.read("corpus_steps", ids=list(dict.fromkeys(ids)), **followed))
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` chunks nearest to a vector, by id."""
         rows = self.corpus.read("vector_candidates", vector=list(vector), limit=limit)
-        pairs = (pair for row in rows for pair in zip(row["near"], row["near_scores"], strict=True))
-        return in_order({chunk_id: cosine_of(score) for chunk_id, score in pairs})
+        return vector_ranking(rows[0]).scores if rows else {}
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` chunks that match a text best, by id."""
         rows = self.corpus.read("fulltext_candidates", text=fulltext_query(text), limit=limit)
-        pairs = (pair for row in rows for pair in zip(row["matching"], row["matching_scores"], strict=True))
-        return in_order(dict(pairs))
+        return fulltext_ranking(rows[0]).scores if rows else {}
 
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
@@ -121,7 +107,6 @@ class CorpusStore:
         counts = self.corpus.read("corpus_counts")
         if not counts or not counts[0]["nodes"] or (seeds is not None and not seeds):
             return {}
-
         if not self.corpus.client.has_gds:
             edges = ((edge.source, edge.target, edge.weight, edge.directed) for edge in self.scan_edges())
             ids = (node.id for node in self.scan_nodes())
@@ -138,6 +123,11 @@ class CorpusStore:
         """Return the ids of each community, by Louvain's algorithm."""
         edges = ((edge.source, edge.target, edge.weight) for edge in self.scan_edges())
         return analysis.local_communities((node.id for node in self.scan_nodes()), edges, gamma, seed)
+
+
+def _followed(direction: Direction, types: Sequence[str] | None) -> dict[str, Any]:
+    chosen = None if types is None else list(types)
+    return {"types": chosen, "direction": direction.value, "undirected": UNDIRECTED}
 
 
 def _node(row: Record) -> KnowledgeNode:

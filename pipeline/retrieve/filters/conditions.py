@@ -75,10 +75,8 @@ def _scalar_test(condition: Condition) -> Callable[[Scalar], bool]:
             return lambda value: _kind(value) is _kind(first) and compare(value, first)
         case Operator.BETWEEN:
             return lambda value: _kind(value) is _kind(first) and first <= value <= last  # type: ignore[operator]
-        case Operator.LIKE:
-            return _text_test(str(first), fold=False)
-        case Operator.ILIKE:
-            return _text_test(str(first), fold=True)
+        case Operator.LIKE | Operator.ILIKE:
+            return _text_test(str(first), fold=condition.operator is Operator.ILIKE)
 
 
 def _text_test(pattern: str, *, fold: bool) -> Callable[[Scalar], bool]:

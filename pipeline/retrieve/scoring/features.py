@@ -12,7 +12,7 @@ retrieval (ECIR 2008), here with vectors.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +25,11 @@ from pipeline.retrieve.scoring.coverage import Coverage, Passage, coverage, name
 
 Matrix: TypeAlias = NDArray[np.float64]
 
-FEATURES = (
-    "vector",
-    "fulltext",
-    "sentence",
-    "proximity",
-    "document",
-    "walk",
-    "about_named",
-    "about_linked",
-    "covers_together",
-)
+_OF_TEXTS = ("vector", "fulltext", "sentence", "proximity", "document")
+FEATURES = (*_OF_TEXTS, "walk", "about_named", "about_linked", "covers_together")
 """The columns of :func:`feature_matrix`, in order."""
 
-TEXT_FEATURES = frozenset(("vector", "fulltext", "sentence", "proximity", "document"))
+TEXT_FEATURES = frozenset(_OF_TEXTS)
 """The features that don't depend on the graph."""
 
 _FIRST = 8  # passages of the walk that may lead to a candidate; chosen by hand, not measured
@@ -49,13 +40,6 @@ _RANK_K = 5
 _DOCUMENT_SHARE = 0.3
 """Share of a document's centroid in the vector scores of its passages: by 0.3 the ndcg@10 of Flask's documentation
 rises from 76.6 to 78.4; 0.25 to 0.4 do about as well."""
-
-
-class Question(NamedTuple):
-    """A question, and its vector of length 1; empty if it wasn't embedded."""
-
-    text: str
-    vector: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +80,22 @@ def candidates_to_score(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]
 
 
 def compute_features(
-    question: Question,
+    question: str,
+    embedding: Sequence[float],
     passages: Mapping[str, Passage],
     legs: tuple[Ranked, Ranked, Ranked],
     names: tuple[NamedEntity, ...],
     around: Neighbourhood,
 ) -> Features:
-    """Return the features of candidates, by id; ``legs`` are the rankings of vector, full text and walk."""
-    terms = terms_of(question.text)
+    """Return the features of candidates, by id; ``legs`` are the rankings of vector, full text and walk.
+
+    ``embedding`` is the question's vector, of length 1; empty if it wasn't embedded.
+    """
+    terms = terms_of(question)
     named: dict[str, float] = {}
     for name in names:
         named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.key)})
-    matrix = feature_matrix(passages, Evidence(question.vector, terms, named, *legs, names, around))
+    matrix = feature_matrix(passages, Evidence(embedding, terms, named, *legs, names, around))
     return Features(tuple(passages), matrix, confidence_in(names), named_share(terms, named))
 
 

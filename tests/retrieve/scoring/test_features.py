@@ -19,7 +19,6 @@ from pipeline.retrieve.scoring.coverage import Passage
 from pipeline.retrieve.scoring.features import (
     FEATURES,
     Evidence,
-    Question,
     candidates_to_score,
     compute_features,
     feature_matrix,
@@ -209,9 +208,8 @@ def test_a_question_is_examined_with_the_terms_of_its_names() -> None:
     legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
     mill = NamedEntity("mill", "ada mill", "Ada Mill", 9, None, titled=False, confidence=0.8)
 
-    computed = compute_features(
-        Question("Which river is at the mill of Ada?", (0.6, 0.8)), PASSAGES, legs, (ADA, mill), HERE
-    )
+    question = "Which river is at the mill of Ada?"
+    computed = compute_features(question, (0.6, 0.8), PASSAGES, legs, (ADA, mill), HERE)
 
     expected = Evidence((0.6, 0.8), ("river", "mill", "ada"), {"ada": 0.8, "mill": 0.8}, *legs, (ADA, mill), HERE)
     assert computed.ids == tuple(PASSAGES)
@@ -222,7 +220,7 @@ def test_a_question_is_examined_with_the_terms_of_its_names() -> None:
 def test_a_question_without_names_is_sure_of_none() -> None:
     legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
 
-    computed = compute_features(Question("which river", ()), PASSAGES, legs, (), HERE)
+    computed = compute_features("which river", (), PASSAGES, legs, (), HERE)
 
     assert (computed.confidence, computed.named_share) == (0.0, 0.0)
 
@@ -248,7 +246,7 @@ def test_all_but_the_standard_scores_are_no_less_than_0_and_few_more_than_1(
     here = Neighbourhood(50, mentions, tuple(links))
 
     passages = {id_: PASSAGES[id_] for id_ in ids}
-    computed = compute_features(Question(question, ()), passages, (vector, fulltext, walk), (ADA,), here)
+    computed = compute_features(question, (), passages, (vector, fulltext, walk), (ADA,), here)
 
     values = dict(zip(FEATURES, computed.matrix.T, strict=True))
     unbounded = ("vector", "fulltext", "about_linked")

@@ -25,7 +25,7 @@ from pipeline.knowledge.store.corpus import CorpusStore
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.sync import NO_EMBEDDINGS, Changes, Embeddings, sync
-from pipeline.knowledge.visibility import ALL, NOW
+from pipeline.knowledge.visibility import NOW
 from pipeline.knowledge.write import NodeUpdates, Writer
 from pipeline.progress import Progress
 from pipeline.records import Precision
@@ -276,10 +276,6 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
 
     def _writer(self) -> Writer:
         return Writer(self._writable_store())
-
-    def _exported(self) -> Store:
-        now = isinstance(self._store, Neo4jStore) and self._store.visibility == NOW
-        return self._store.at(ALL) if now else self._store
 
     def _writable_store(self) -> Neo4jStore:
         if not isinstance(self._store, Neo4jStore) or self._store.visibility != NOW:

@@ -1,53 +1,31 @@
 """Reads of any graph: a named graph, an ingested corpus, or a subgraph in memory."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from pipeline.embedding.embedder import Embedder
-from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
-from pipeline.errors import GraphError, UnknownNode
-from pipeline.knowledge import search as ranking
+from pipeline.errors import GraphError
 from pipeline.knowledge.exchange import Format, write_graph
-from pipeline.knowledge.records import (
-    Direction,
-    GraphSize,
-    KnowledgeEdge,
-    KnowledgeNode,
-    NeighborInfo,
-    RankedNode,
-    Reached,
-)
+from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, NeighborInfo, Reached
+from pipeline.knowledge.search import GraphRankings, check_top_k, direction_of, member
 from pipeline.knowledge.store.corpus import CorpusStore
 from pipeline.knowledge.store.memory import MemoryStore
+from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.traverse import Cost, expand, fewest_hops, induced_subgraph, shortest_path
 from pipeline.knowledge.view import write_page
-from pipeline.knowledge.visibility import Visibility
-from pipeline.retrieve.question import check_question
+from pipeline.knowledge.visibility import ALL, NOW, Visibility
 
-_RESTART = 0.15  # PageRank's usual damping, 0.85
-_Option = TypeVar("_Option", bound=StrEnum)
 _Record = TypeVar("_Record", KnowledgeNode, KnowledgeEdge)
 
 
-class GraphReader:
+class GraphReader(GraphRankings):
     """The reading half of :class:`pipeline.knowledge.KnowledgeGraph`.
 
     Lists of nodes and edges are ordered by id. ``direction`` applies to directed edges; undirected edges are always
     followed both ways.
     """
-
-    _store: Store
-    _configured_embedder: Embedder | None
-
-    @property
-    def name(self) -> str:
-        """Name of the graph or corpus."""
-        return self._store.name
 
     @property
     def corpus_id(self) -> str | None:
@@ -57,10 +35,6 @@ class GraphReader:
     def check_current(self) -> None:
         """Raise Superseded if another graph, or none, has the name by now; also if a corpus has changed since."""
         self._store.check_current()
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return self._configured_embedder or SentenceTransformerEmbedder()
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""
@@ -119,7 +93,7 @@ class GraphReader:
         self._require(node_id)
         neighbours = (
             NeighborInfo(edge.other(node_id), edge.weight, edge.id, edge.type, edge.supported_edge_type)
-            for edge in self._store.edges_of_node(node_id, _direction(direction), edge_type)
+            for edge in self._store.edges_of_node(node_id, direction_of(direction), edge_type)
         )
         return sorted(neighbours, key=lambda info: (-info.weight, info.id, info.edge_id))
 
@@ -142,7 +116,7 @@ class GraphReader:
         self._require(source_id, target_id)
         if max_depth is not None and max_depth < 0:
             raise GraphError(f"max_depth is {max_depth}.", "Give 0 or more, or None.")
-        cost, followed, types = _member(Cost, by, "by"), _direction(direction), _types(edge_types)
+        cost, followed, types = member(Cost, by, "by"), direction_of(direction), _types(edge_types)
         if cost is Cost.HOPS:
             path = fewest_hops(self._store, source_id, target_id, followed, types, max_depth)
         else:
@@ -171,7 +145,7 @@ class GraphReader:
                 f"hops={hops}, limit={limit}, decay={decay} can't be.",
                 "Give hops of 0 or more, a limit of 1 or more, and a decay of over 0 and at most 1.",
             )
-        followed, types = _direction(direction), _types(edge_types)
+        followed, types = direction_of(direction), _types(edge_types)
         reached = expand(self._store, {start_id: 1.0}, hops, limit, followed, types, decay)
         nodes = self._store.nodes(list(reached))
         return [
@@ -189,69 +163,6 @@ class GraphReader:
     def to_memory(self) -> Self:
         """Return a read-only copy of the whole graph in memory."""
         return self._view(MemoryStore(self.name, self._store.scan_nodes(), self._store.scan_edges()))
-
-    def query(
-        self,
-        query: str | Sequence[float],
-        top_k: int = 10,
-        random_walk_steps: int | None = 100,
-        restart_prob: float = _RESTART,
-        *,
-        direction: Direction | str = Direction.BOTH,
-        seed: int = 0,
-    ) -> list[RankedNode]:
-        """Return nodes ranked by similarity and centrality, best first.
-
-        ``query`` is a vector or a text to embed. Random walks start at the ``top_k`` most similar nodes and restart
-        with ``restart_prob``; a node's score is its share of all visits in ``random_walk_steps`` steps per walker.
-        ``random_walk_steps=None`` computes the limit of infinitely long walks, personalised PageRank. ``seed`` makes
-        walks repeatable. A result's ``parts`` are ``walk`` and, for a seed, ``similarity``.
-        """
-        vector = self._embedded(query) if isinstance(query, str) else query
-        return ranking.query(self._store, vector, top_k, random_walk_steps, restart_prob, _direction(direction), seed)
-
-    def nearest(self, vector: Sequence[float], top_k: int = 10) -> list[RankedNode]:
-        """Return the ``top_k`` nodes whose embeddings are nearest to a vector; a score is the cosine.
-
-        Raises GraphError if the vector has another length than the embeddings, or is zero.
-        """
-        return ranking.nearest(self._store, vector, top_k)
-
-    def walk_from(
-        self,
-        seeds: Mapping[str, float],
-        top_k: int = 10,
-        restart_prob: float = _RESTART,
-        *,
-        direction: Direction | str = Direction.BOTH,
-    ) -> list[RankedNode]:
-        """Return the nodes with the highest personalised PageRank; ``seeds`` are restart weights by node id."""
-        self._require(*seeds)
-        return ranking.walk_from(self._store, seeds, top_k, restart_prob, _direction(direction))
-
-    def search(
-        self,
-        text: str,
-        top_k: int = 10,
-        *,
-        mode: ranking.Mode | str = ranking.Mode.HYBRID,
-        graph_hops: int = 2,
-        direction: Direction | str = Direction.BOTH,
-    ) -> list[RankedNode]:
-        """Return the nodes that match a text, best first.
-
-        ``mode`` is ``bm25`` (full text), ``graph`` (nodes within ``graph_hops`` of the best full-text matches),
-        ``hybrid`` (``bm25`` and ``graph``, fused by reciprocal rank), ``vector`` (cosine of the embeddings) or ``all``
-        (the three rankings fused).
-        """
-        question, chosen = check_question(text), _member(ranking.Mode, mode, "mode")
-        vector = self._embedded(question) if chosen in (ranking.Mode.VECTOR, ranking.Mode.ALL) else None
-        return ranking.search(self._store, question, vector, chosen, top_k, graph_hops, _direction(direction))
-
-    def importance(self, top_k: int = 100, *, direction: Direction | str = Direction.BOTH) -> dict[str, float]:
-        """Return the ``top_k`` nodes with the highest PageRank, best first, as shares of the graph's total."""
-        ranking.check_top_k(top_k)
-        return dict(self._store.pagerank(None, _RESTART, _direction(direction), top_k))
 
     def communities(self, *, gamma: float = 1.0, seed: int = 0) -> list[list[str]]:
         """Return the ids of the nodes of each community, sorted; the largest community first.
@@ -272,12 +183,13 @@ class GraphReader:
         Importing the file gives the same nodes and edges. The file of a named graph holds its whole history; that of a
         graph at another time what that graph shows.
         """
-        store = self._exported()
+        is_now = isinstance(self._store, Neo4jStore) and self._store.visibility == NOW
+        store = self._store.at(ALL) if is_now else self._store
         write_graph(self.name, store.scan_nodes(), store.scan_edges(), Path(path), format)
 
     def view(self, path: str | Path, limit: int = 300) -> None:
         """Write an HTML page that draws the graph, or its ``limit`` most important nodes; it needs no network."""
-        ranking.check_top_k(limit)
+        check_top_k(limit)
         size = self.size()
         chosen = [node.id for node in self.nodes()] if size.nodes <= limit else list(self.importance(limit))
         write_page(induced_subgraph(self._store, chosen), size, Path(path))
@@ -291,31 +203,6 @@ class GraphReader:
         """
         return self._view(self._store.at(Visibility.at(as_of, known_at)))
 
-    def _exported(self) -> Store:
-        return self._store
-
-    def _embedded(self, text: str) -> Sequence[float]:
-        question = check_question(text)
-        if self._store.dimension is None:
-            raise GraphError(
-                f"No node of {self.name!r} has an embedding.", "Add embeddings, or search by words: mode='bm25'."
-            )
-        if self._embedder.dimension != self._store.dimension:
-            raise GraphError(
-                f"The embedder {self._embedder.name} makes {self._embedder.dimension} numbers; the embeddings of "
-                f"{self.name!r} have {self._store.dimension}.",
-                "Give the graph the embedder that its nodes were embedded with, or query by a vector.",
-            )
-        return self._embedder.embed_query(question)
-
-    def _require(self, *node_ids: str) -> None:
-        nodes = self._store.nodes(node_ids)
-        for node_id in node_ids:
-            if node_id not in nodes:
-                raise UnknownNode(
-                    f"The graph {self.name!r} has no node {node_id[:80]!r}.", "Look for it with search, or add it."
-                )
-
     def _view(self, store: Store) -> Self:
         graph = object.__new__(type(self))
         graph._store = store
@@ -327,18 +214,7 @@ def _by_id(records: Iterable[_Record]) -> list[_Record]:
     return sorted(records, key=lambda record: record.id)
 
 
-def _direction(direction: Direction | str) -> Direction:
-    return _member(Direction, direction, "direction")
-
-
 def _types(types: Sequence[str] | None) -> Sequence[str] | None:
     if isinstance(types, str):
         raise GraphError(f"edge_types is the text {types[:50]!r}.", "Give a list of types.")
     return types
-
-
-def _member(options: type[_Option], value: _Option | str, name: str) -> _Option:
-    try:
-        return options(value)
-    except ValueError:
-        raise GraphError(f"{name} is {value!r}.", f"Use one of {', '.join(options)}.") from None

@@ -4,19 +4,27 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.errors import GraphError
+from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
+from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.records import Direction, RankedNode
 from pipeline.knowledge.store.protocol import Store, in_order
 from pipeline.knowledge.traverse import expand
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
+from pipeline.retrieve.question import check_question
+
+_Option = TypeVar("_Option", bound=StrEnum)
 
 FUSE_K = 60
 """k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
 
+_RESTART = 0.15  # PageRank's usual damping, 0.85
 _DECAY = 0.5  # of the score, for each edge away from a full-text match; chosen by hand, not measured
 _CANDIDATES = 50
 """Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to expand; by hand, not measured."""
@@ -41,85 +49,168 @@ _LEGS = {
 }
 
 
-def query(
-    store: Store,
-    vector: Sequence[float],
-    top_k: int,
-    steps: int | None,
-    restart: float,
-    direction: Direction,
-    seed: int,
-) -> list[RankedNode]:
-    """Return the best nodes of random walks, ties by similarity, then id; see ``KnowledgeGraph.query``."""
-    check_top_k(top_k)
-    if steps is not None and steps < 1:
-        raise GraphError(f"random_walk_steps is {steps}.", "Give 1 or more, or None for the limit of endless walks.")
-    _check_restart(restart)
-    _check_vector(store, vector)
-    similar = store.nearest(vector, top_k)
-    seeds = {node_id: cosine for node_id, cosine in similar.items() if cosine > 0}
-    if steps is None:
-        shares = store.pagerank(seeds, restart, direction, top_k)
-    else:
-        shares = random_walks(store, seeds, steps=steps, restart_prob=restart, direction=direction, seed=seed)
-    best = sorted(shares, key=lambda node_id: (-shares[node_id], -similar.get(node_id, 0.0), node_id))[:top_k]
-    return _with_nodes(store, {node_id: shares[node_id] for node_id in best}, walk=shares, similarity=similar)
+class GraphRankings:
+    """The rankings of :class:`pipeline.knowledge.KnowledgeGraph`: nodes best first, ties by id."""
 
+    _store: Store
+    _configured_embedder: Embedder | None
 
-def nearest(store: Store, vector: Sequence[float], top_k: int) -> list[RankedNode]:
-    """Return the nodes nearest to a vector; see ``KnowledgeGraph.nearest``."""
-    check_top_k(top_k)
-    _check_vector(store, vector)
-    similar = store.nearest(vector, top_k)
-    return _with_nodes(store, similar, similarity=similar)
+    @property
+    def name(self) -> str:
+        """Name of the graph or corpus."""
+        return self._store.name
 
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return self._configured_embedder or SentenceTransformerEmbedder()
 
-def walk_from(
-    store: Store, seeds: Mapping[str, float], top_k: int, restart_prob: float, direction: Direction
-) -> list[RankedNode]:
-    """Return the nodes of the highest PageRank; see ``KnowledgeGraph.walk_from``."""
-    check_top_k(top_k)
-    _check_restart(restart_prob)
-    if not seeds or not all(0 <= weight < math.inf for weight in seeds.values()) or not any(seeds.values()):
-        raise GraphError(f"The seeds' weights are {list(seeds.values())[:5]}.", "Give 0 or more, and not 0 to all.")
-    shares = store.pagerank(seeds, restart_prob, direction, top_k)
-    return _with_nodes(store, shares, walk=shares)
+    def query(
+        self,
+        query: str | Sequence[float],
+        top_k: int = 10,
+        random_walk_steps: int | None = 100,
+        restart_prob: float = _RESTART,
+        *,
+        direction: Direction | str = Direction.BOTH,
+        seed: int = 0,
+    ) -> list[RankedNode]:
+        """Return nodes ranked by similarity and centrality, best first.
 
+        ``query`` is a vector or a text to embed. Random walks start at the ``top_k`` most similar nodes and restart
+        with ``restart_prob``; a node's score is its share of all visits in ``random_walk_steps`` steps per walker.
+        ``random_walk_steps=None`` computes the limit of infinitely long walks, personalised PageRank. ``seed`` makes
+        walks repeatable. A result's ``parts`` are ``walk`` and, for a seed, ``similarity``.
+        """
+        vector = self._embedded(query) if isinstance(query, str) else query
+        followed, steps = direction_of(direction), random_walk_steps
+        check_top_k(top_k)
+        if steps is not None and steps < 1:
+            fix = "Give 1 or more, or None for the limit of endless walks."
+            raise GraphError(f"random_walk_steps is {steps}.", fix)
+        _check_restart(restart_prob)
+        _check_vector(self._store, vector)
+        similar = self._store.nearest(vector, top_k)
+        seeds = {node_id: cosine for node_id, cosine in similar.items() if cosine > 0}
+        if steps is None:
+            shares = self._store.pagerank(seeds, restart_prob, followed, top_k)
+        else:
+            shares = random_walks(
+                self._store, seeds, steps=steps, restart_prob=restart_prob, direction=followed, seed=seed
+            )
+        best = sorted(shares, key=lambda node_id: (-shares[node_id], -similar.get(node_id, 0.0), node_id))[:top_k]
+        scores = {node_id: shares[node_id] for node_id in best}
+        return _with_nodes(self._store, scores, walk=shares, similarity=similar)
 
-def search(
-    store: Store,
-    text: str,
-    vector: Sequence[float] | None,
-    mode: Mode,
-    top_k: int,
-    graph_hops: int,
-    direction: Direction,
-) -> list[RankedNode]:
-    """Return the nodes that match a text; ``vector`` is its embedding, for modes that use one."""
-    check_top_k(top_k)
-    if graph_hops < 0:
-        raise GraphError(f"graph_hops is {graph_hops}.", "Give 0 or more.")
-    candidates = max(_CANDIDATES, top_k)
-    rankings: dict[str, Ranked] = {}
-    if vector is not None:
-        rankings["vector"] = ranked("vector", store.nearest(vector, candidates))
-    if mode is not Mode.VECTOR:
-        matches = store.matching(text, candidates)
-        rankings["bm25"] = ranked("bm25", matches)
-        if mode is not Mode.BM25:
-            top = max(matches.values(), default=1.0)
-            starts = {node_id: score / top for node_id, score in matches.items()}
-            reached = expand(store, starts, graph_hops, candidates, direction, None, _DECAY)
-            rankings["graph"] = ranked("graph", {node_id: score for node_id, (_, score) in reached.items()})
-    chosen = [rankings[leg] for leg in _LEGS[mode] if leg in rankings]
-    fused = chosen[0] if len(chosen) == 1 else fuse(mode, [(leg, 1.0) for leg in chosen], FUSE_K)
-    return _with_nodes(store, fused.first(top_k).scores, **{name: leg.scores for name, leg in rankings.items()})
+    def nearest(self, vector: Sequence[float], top_k: int = 10) -> list[RankedNode]:
+        """Return the ``top_k`` nodes whose embeddings are nearest to a vector; a score is the cosine.
+
+        Raises GraphError if the vector has another length than the embeddings, or is zero.
+        """
+        check_top_k(top_k)
+        _check_vector(self._store, vector)
+        similar = self._store.nearest(vector, top_k)
+        return _with_nodes(self._store, similar, similarity=similar)
+
+    def walk_from(
+        self,
+        seeds: Mapping[str, float],
+        top_k: int = 10,
+        restart_prob: float = _RESTART,
+        *,
+        direction: Direction | str = Direction.BOTH,
+    ) -> list[RankedNode]:
+        """Return the nodes with the highest personalised PageRank; ``seeds`` are restart weights by node id."""
+        self._require(*seeds)
+        followed = direction_of(direction)
+        check_top_k(top_k)
+        _check_restart(restart_prob)
+        if not seeds or not all(0 <= weight < math.inf for weight in seeds.values()) or not any(seeds.values()):
+            raise GraphError(f"The seeds' weights are {list(seeds.values())[:5]}.", "Give 0 or more, and not 0 to all.")
+        shares = self._store.pagerank(seeds, restart_prob, followed, top_k)
+        return _with_nodes(self._store, shares, walk=shares)
+
+    def search(
+        self,
+        text: str,
+        top_k: int = 10,
+        *,
+        mode: Mode | str = Mode.HYBRID,
+        graph_hops: int = 2,
+        direction: Direction | str = Direction.BOTH,
+    ) -> list[RankedNode]:
+        """Return the nodes that match a text, best first.
+
+        ``mode`` is ``bm25`` (full text), ``graph`` (nodes within ``graph_hops`` of the best full-text matches),
+        ``hybrid`` (``bm25`` and ``graph``, fused by reciprocal rank), ``vector`` (cosine of the embeddings) or ``all``
+        (the three rankings fused).
+        """
+        store, question, chosen = self._store, check_question(text), member(Mode, mode, "mode")
+        vector = self._embedded(question) if chosen in (Mode.VECTOR, Mode.ALL) else None
+        followed = direction_of(direction)
+        check_top_k(top_k)
+        if graph_hops < 0:
+            raise GraphError(f"graph_hops is {graph_hops}.", "Give 0 or more.")
+        candidates = max(_CANDIDATES, top_k)
+        rankings: dict[str, Ranked] = {}
+        if vector is not None:
+            rankings["vector"] = ranked("vector", store.nearest(vector, candidates))
+        if chosen is not Mode.VECTOR:
+            matches = store.matching(question, candidates)
+            rankings["bm25"] = ranked("bm25", matches)
+            if chosen is not Mode.BM25:
+                top = max(matches.values(), default=1.0)
+                starts = {node_id: score / top for node_id, score in matches.items()}
+                reached = expand(store, starts, graph_hops, candidates, followed, None, _DECAY)
+                rankings["graph"] = ranked("graph", {node_id: score for node_id, (_, score) in reached.items()})
+        legs = [rankings[leg] for leg in _LEGS[chosen] if leg in rankings]
+        fused = legs[0] if len(legs) == 1 else fuse(chosen, [(leg, 1.0) for leg in legs], FUSE_K)
+        return _with_nodes(store, fused.first(top_k).scores, **{name: leg.scores for name, leg in rankings.items()})
+
+    def importance(self, top_k: int = 100, *, direction: Direction | str = Direction.BOTH) -> dict[str, float]:
+        """Return the ``top_k`` nodes with the highest PageRank, best first, as shares of the graph's total."""
+        check_top_k(top_k)
+        return dict(self._store.pagerank(None, _RESTART, direction_of(direction), top_k))
+
+    def _embedded(self, text: str) -> Sequence[float]:
+        question = check_question(text)
+        if self._store.dimension is None:
+            raise GraphError(
+                f"No node of {self.name!r} has an embedding.", "Add embeddings, or search by words: mode='bm25'."
+            )
+        if self._embedder.dimension != self._store.dimension:
+            raise GraphError(
+                f"The embedder {self._embedder.name} makes {self._embedder.dimension} numbers; the embeddings of "
+                f"{self.name!r} have {self._store.dimension}.",
+                "Give the graph the embedder that its nodes were embedded with, or query by a vector.",
+            )
+        return self._embedder.embed_query(question)
+
+    def _require(self, *node_ids: str) -> None:
+        nodes = self._store.nodes(node_ids)
+        for node_id in node_ids:
+            if node_id not in nodes:
+                raise UnknownNode(
+                    f"The graph {self.name!r} has no node {node_id[:80]!r}.", "Look for it with search, or add it."
+                )
 
 
 def check_top_k(top_k: int) -> None:
     """Raise GraphError if ``top_k`` is below 1."""
     if top_k < 1:
         raise GraphError(f"top_k is {top_k}.", "Ask for 1 node or more.")
+
+
+def direction_of(direction: Direction | str) -> Direction:
+    """Return a direction by its name; raises GraphError if it is none."""
+    return member(Direction, direction, "direction")
+
+
+def member(options: type[_Option], value: _Option | str, name: str) -> _Option:
+    """Return an option by its name; raises GraphError, listing all, if ``value`` is none."""
+    try:
+        return options(value)
+    except ValueError:
+        raise GraphError(f"{name} is {value!r}.", f"Use one of {', '.join(options)}.") from None
 
 
 def _check_restart(restart_prob: float) -> None:

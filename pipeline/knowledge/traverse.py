@@ -136,10 +136,9 @@ def _reverse(direction: Direction) -> Direction:
 
 def _trace(predecessors: Mapping[_Node, _Node | None], node: _Node) -> list[_Node]:
     """Return the path from a reached node back to the start of the search."""
-    path, before = [node], predecessors.get(node)
-    while before is not None:
+    path = [node]
+    while (before := predecessors.get(path[-1])) is not None:
         path.append(before)
-        before = predecessors.get(before)
     return path
 
 

@@ -286,21 +286,16 @@ def _weekday(wanted: int, steps: int, now: datetime) -> Interval:
 
 
 _RESOLVERS: dict[str, Callable[[str, datetime], Interval]] = {
-    "iso_month": _year_or_month,
     "years": _years,
-    "day": _day,
     "month": _month,
-    "yearless": _day,
     "quarter": _quarter,
     "season": _season,
     "ago": _ago,
-    "named": _named,
-    "before_last": _relative,
     "past": _past,
-    "relative": _relative,
-    "part_of_day": _named,
     "decade": _decade,
-    "year": _year_or_month,
-    "weekday": _day,
+    **dict.fromkeys(("day", "yearless", "weekday"), _day),
+    **dict.fromkeys(("iso_month", "year"), _year_or_month),
+    **dict.fromkeys(("named", "part_of_day"), _named),
+    **dict.fromkeys(("before_last", "relative"), _relative),
 }
 """Resolvers by the form of a phrase, without ``bare_``."""

@@ -265,9 +265,8 @@ def spans(text: str, text_words: Sequence[Word], casing: Casing) -> Iterator[Nam
         elif run and len(pending) < 2 and word.text in CONNECTORS:
             pending.append(word)
         else:
-            if run:
-                yield from _finish(run, text, casing)
-                run, pending = [], []
+            yield from _finish(run, text, casing)
+            run, pending = [], []
             if _YEAR.match(word.text) or (identifiers and is_identifier(text, word.start, word.end)):
                 key = name_key(word.text)
                 if len(key) > 1 and key not in FUNCTION_WORDS:

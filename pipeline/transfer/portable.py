@@ -52,12 +52,11 @@ def _edge(row: Record) -> Part:
 
 def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
     names = ("name", "fingerprint", "dimension", "chunker", "extractor", "analyzer", "documents", "chunks", "entities")
-    linked = {"links": dict(corpus.links)} if corpus.links else {}
     return {
         "format": FORMAT,
         "schema": SCHEMA_VERSION,
         **{name: getattr(corpus, name) for name in names},
-        **linked,
+        **({"links": dict(corpus.links)} if corpus.links else {}),
         "edges": dict(corpus.edges),
         "embeddings": embeddings,
     }

@@ -21,6 +21,7 @@ from pipeline.db.catalogue import list_graphs
 from pipeline.db.client import Client
 from pipeline.errors import GraphError
 from pipeline.knowledge.exchange import Format, read_graph, write_graph
+from pipeline.knowledge.visibility import ALL
 
 SUFFIX = {Format.JSON: "json", Format.JSONL: "jsonl", Format.GRAPHML: "graphml", Format.NODE_LINK: "json"}
 NODES = [
@@ -63,7 +64,7 @@ def imported(client: Client, graph: KnowledgeGraph) -> Callable[..., KnowledgeGr
 
 def content(graph: KnowledgeGraph) -> tuple[list[KnowledgeNode], list[KnowledgeEdge]]:
     """All that a graph holds, with what has ended."""
-    store = graph._exported()
+    store = graph._store.at(ALL)
     nodes, edges = store.scan_nodes(), store.scan_edges()
     return sorted(nodes, key=lambda node: node.id), sorted(edges, key=lambda edge: edge.id)
 

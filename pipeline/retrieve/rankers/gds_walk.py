@@ -1,6 +1,7 @@
 """The walk by GDS: personalised PageRank in the server over the projection of a whole corpus."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from neo4j.exceptions import ClientError
@@ -34,13 +35,9 @@ class GdsWalk:
 
         A generation that isn't projected yet is projected first.
         """
-        return run_on_projection(
-            self._client,
-            self._projection(generation),
-            self._settings.projection_megabytes,
-            self._project(generation, chunks),
-            lambda name: self._rank_on(name, seeds, limit),
-        )
+        project, run = self._project(generation, chunks), partial(self._rank_on, seeds=seeds, limit=limit)
+        budget = self._settings.projection_megabytes
+        return run_on_projection(self._client, self._projection(generation), budget, project, run)
 
     def rank_if_projected(self, seeds: Seeds, generation: int, chunks: int, limit: int) -> Ranked | None:
         """Rank as :meth:`rank`, or return None and project the generation in the background."""

@@ -58,11 +58,10 @@ def has_crippled_amx(folder: Path | None = None) -> bool:
     if "amx_tile" not in cpu_flags():
         return False
     file = folder / "amx.json" if folder else None
-    try:
+    key = []
+    with suppress(OSError):
         # The boot and the PyTorch version, on which the probe's result depends.
         key = [_BOOT.read_text(encoding="utf-8").strip(), version("torch")]
-    except OSError:
-        key = []
     crippled = None
     if file:
         with suppress(OSError, ValueError, LookupError, TypeError):
@@ -80,11 +79,10 @@ def has_crippled_amx(folder: Path | None = None) -> bool:
 
 def cpu_flags() -> frozenset[str]:
     """Return the instruction sets that the processor announces; none where the system doesn't list them (not Linux)."""
-    try:
+    with suppress(OSError):
         lines = _CPUINFO.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return frozenset()
-    return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
+        return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
+    return frozenset()
 
 
 def _is_multiplying_illegal() -> bool | None:

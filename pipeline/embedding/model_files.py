@@ -89,10 +89,9 @@ class ModelFiles:
     @property
     def pooling(self) -> str:
         """Name of the pooling, such as "mean"; "" unless the files declare it."""
-        try:
+        with suppress(OSError, ValueError, AttributeError):
             return _pooling(self._read("1_Pooling/config.json"))
-        except (OSError, ValueError, AttributeError):
-            return ""
+        return ""
 
     @property
     def configuration(self) -> str:
@@ -102,10 +101,9 @@ class ModelFiles:
 
     def declared(self, file: str, name: str) -> int:
         """Return the number ``name`` of a JSON file if the model has the standard modules; else 0."""
-        try:
+        with suppress(OSError, ValueError, KeyError, TypeError):
             return int(self._read(file)[name]) if len(self._read("modules.json")) <= _PLAIN_MODULES else 0
-        except (OSError, ValueError, KeyError, TypeError):
-            return 0
+        return 0
 
     def _read(self, file: str) -> Any:
         return json.loads(((self.folder or _NOWHERE) / file).read_text(encoding="utf-8"))

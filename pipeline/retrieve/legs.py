@@ -13,16 +13,11 @@ from pipeline.errors import QuestionError
 class Needs(IntEnum):
     """The last step of a search before a leg ranks; each step includes those before it."""
 
-    TEXT = 0
-    """the question's text"""
-    VECTOR = 1
-    """its embedding"""
-    CANDIDATES = 2
-    """the candidates of vector and full text, fused"""
-    SEEDS = 3
-    """the question's names, the seeds, and the expansion around them"""
-    SCORES = 4
-    """the walk from the seeds, and the scores of candidates; a question without names is not expanded"""
+    TEXT = 0  # the question's text
+    VECTOR = 1  # its embedding
+    CANDIDATES = 2  # the candidates of vector and full text, fused
+    SEEDS = 3  # the question's names, the seeds, and the expansion around them
+    SCORES = 4  # the walk from the seeds, and the scores of candidates; a question without names is not expanded
 
 
 class LegRow(StrEnum):

@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 class Format(StrEnum):
     """An export format of a corpus; only ``jsonl`` can be imported."""
 
-    JSONL = "jsonl"
-    """the whole corpus, one part a line"""
-    GRAPHML = "graphml"
-    """nodes and edges, for Gephi, networkx and igraph"""
-    PARQUET = "parquet"
-    """a folder of tables: documents, chunks, entities and edges"""
+    JSONL = "jsonl"  # the whole corpus, one part a line
+    GRAPHML = "graphml"  # nodes and edges, for Gephi, networkx and igraph
+    PARQUET = "parquet"  # a folder of tables: documents, chunks, entities and edges
 
     @classmethod
     def of(cls, path: Path) -> Format:

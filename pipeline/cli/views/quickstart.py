@@ -20,22 +20,7 @@ if TYPE_CHECKING:
 
 _INDENT = (0, 0, 0, 6)  # below the document's title
 
-NEXT_STEPS = Text("""\
-Ask something yourself, and see why each passage was found:
-    hoprank search --corpus quickstart --explain \\
-        "Which trade did the leader of the First Vind Expedition learn as a boy?"
-Bring your own documents (Markdown, text, HTML, PDF, DOCX, .rst, .jsonl):
-    hoprank ingest ~/notes --corpus notes
-    hoprank search "..." --corpus notes
-Measure it on questions of your own (queries.jsonl, qrels.tsv):
-    hoprank evaluate my-questions --corpus notes
-See the server, the settings, and all the rest:
-    hoprank db status
-    hoprank config show
-    hoprank --help
-Take the example away again:
-    hoprank corpus drop quickstart
-In a checkout, put `uv run` before each.""")
+NEXT_STEPS = Text(Path(__file__).with_name("next_steps.txt").read_text(encoding="utf-8").rstrip())
 """Commands to try next."""
 
 

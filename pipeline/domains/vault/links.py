@@ -217,8 +217,7 @@ def documents(folder: Folder, created: Iterable[Note] = ()) -> Iterator[Document
     keys = {note.key for note in folder.notes}
     notes = [*folder.notes, *(note for note in created if note.key not in keys)]
     resolver = VaultResolver(notes, folder.attachments)
-    for note in notes:
-        yield document_of(note, resolver)
+    return (document_of(note, resolver) for note in notes)
 
 
 def document_of(note: Note, resolver: NoteResolver) -> Document:

@@ -15,8 +15,7 @@ class NoteType(StrEnum):
     CONCEPT = "concept"
     TECHNIQUE = "technique"
     REFERENCE = "reference"
-    MOC = "moc"
-    """a map of content: a note that indexes others"""
+    MOC = "moc"  # a map of content: a note that indexes others
     CLAIM = "claim"
     PROCEDURE = "procedure"
 

@@ -154,10 +154,8 @@ def _first_date(fields: Mapping[str, object], names: Iterable[str]) -> str:
         value = fields.get(name)
         if isinstance(value, date):
             return value.isoformat()
-        try:
+        with suppress(ValueError):
             return datetime.fromisoformat(str(value).strip()).isoformat()
-        except ValueError:
-            continue
     return ""
 
 

@@ -40,13 +40,7 @@ class Mode(StrEnum):
     ALL = "all"  # ``bm25``, ``graph`` and ``vector`` fused
 
 
-_LEGS = {
-    Mode.BM25: ("bm25",),
-    Mode.GRAPH: ("graph",),
-    Mode.VECTOR: ("vector",),
-    Mode.HYBRID: ("bm25", "graph"),
-    Mode.ALL: ("bm25", "graph", "vector"),
-}
+_FUSED = {Mode.HYBRID: (Mode.BM25, Mode.GRAPH), Mode.ALL: (Mode.BM25, Mode.GRAPH, Mode.VECTOR)}
 
 
 class GraphRankings:
@@ -162,7 +156,7 @@ class GraphRankings:
                 starts = {node_id: score / top for node_id, score in matches.items()}
                 reached = expand(store, starts, graph_hops, candidates, followed, None, _DECAY)
                 rankings["graph"] = ranked("graph", {node_id: score for node_id, (_, score) in reached.items()})
-        legs = [rankings[leg] for leg in _LEGS[chosen] if leg in rankings]
+        legs = [rankings[leg] for leg in _FUSED.get(chosen, (chosen,)) if leg in rankings]
         fused = legs[0] if len(legs) == 1 else fuse(chosen, [(leg, 1.0) for leg in legs], FUSE_K)
         return _with_nodes(store, fused.first(top_k).scores, **{name: leg.scores for name, leg in rankings.items()})
 

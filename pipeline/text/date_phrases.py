@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-MONTHS = (
-    "january february march april may june july august september october november december".split()  # in order
-)
+MONTHS = "january february march april may june july august september october november december".split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"

@@ -17,30 +17,26 @@ from pipeline.transfer.formats import Part
 
 _BATCH = 5_000  # rows of a row group; chosen by hand, not measured
 
+_COLUMNS = {
+    "document": [(pa.string(), "key title path hash metadata")],
+    "chunk": [
+        (pa.string(), "document text title heading embedded"),
+        (pa.int64(), "ordinal start end line_start line_end tokens"),
+        (pa.list_(pa.string()), "links link_relations link_contexts"),
+        (pa.list_(pa.float32()), "embedding"),
+    ],
+    "entity": [(pa.string(), "key name")],
+    "edge": [
+        (pa.string(), "kind source_document target_document target_entity context"),
+        (pa.int64(), "source_ordinal target_ordinal count position"),
+        (pa.float64(), "score"),
+        (pa.list_(pa.string()), "relations"),
+        (pa.bool_(), "about mutual"),
+    ],
+}
 _SCHEMAS = {
-    "document": pa.schema([(name, pa.string()) for name in ("key", "title", "path", "hash", "metadata")]),
-    "chunk": pa.schema(
-        [
-            *((name, pa.string()) for name in ("document", "text", "title", "heading", "embedded")),
-            *((name, pa.int64()) for name in ("ordinal", "start", "end", "line_start", "line_end", "tokens")),
-            *((name, pa.list_(pa.string())) for name in ("links", "link_relations", "link_contexts")),
-            ("embedding", pa.list_(pa.float32())),
-        ]
-    ),
-    "entity": pa.schema([("key", pa.string()), ("name", pa.string())]),
-    "edge": pa.schema(
-        [
-            *(
-                (name, pa.string())
-                for name in ("kind", "source_document", "target_document", "target_entity", "context")
-            ),
-            *((name, pa.int64()) for name in ("source_ordinal", "target_ordinal", "count", "position")),
-            ("score", pa.float64()),
-            ("relations", pa.list_(pa.string())),
-            ("about", pa.bool_()),
-            ("mutual", pa.bool_()),
-        ]
-    ),
+    kind: pa.schema([(name, type_) for type_, names in columns for name in names.split()])
+    for kind, columns in _COLUMNS.items()
 }
 _TABLES = {"document": "documents", "chunk": "chunks", "entity": "entities", "edge": "edges"}
 

@@ -108,7 +108,7 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matri
     first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
     vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
     covered = coverage(evidence.terms, list(passages.values()), evidence.named)
-    documents = np.array([passage.document for passage in passages.values()])
+    documents, ranks = np.array([passage.document for passage in passages.values()]), evidence.walk.ranks()
     # Each passage has the best score of another passage of its document, at least 0.
     beside = documents[:, None] == documents[None, :]
     np.fill_diagonal(beside, val=False)
@@ -118,7 +118,7 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matri
         "sentence": covered.alone(),
         "proximity": covered.proximity(),
         "document": (beside * np.maximum(vector, fulltext)).max(axis=1, initial=0),
-        "walk": _reciprocal(ids, evidence.walk),
+        "walk": np.array([1 / (_RANK_K + ranks[id_]) if id_ in ranks else 0.0 for id_ in ids]),
         "about_named": _about_named(rows, evidence),
         **_chain(rows, first, evidence, covered),
     }
@@ -211,8 +211,3 @@ def _about_named(rows: Mapping[str, int], evidence: Evidence) -> Matrix:
 
 def _most(here: Neighbourhood) -> float:
     return math.log(1 + max(here.chunks, 1))
-
-
-def _reciprocal(ids: Sequence[str], leg: Ranked) -> Matrix:
-    ranks = leg.ranks()
-    return np.array([1 / (_RANK_K + ranks[id_]) if id_ in ranks else 0.0 for id_ in ids])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pipeline.db.client import Client
 from pipeline.db.indexes import cosine_of, vector_index_name
 from pipeline.db.vectors import packed
+from pipeline.grouping import grouped
 from pipeline.ids import entity_id
 from pipeline.retrieve.question import possible_names
 
@@ -42,9 +43,7 @@ def look(client: Client, corpora: Iterable[LookedAt], question: str, vector: Seq
     One round trip for each vector index: corpora of one model and precision share theirs.
     """
     corpora = list(corpora)
-    by_index: dict[str, list[str]] = defaultdict(list)
-    for corpus in corpora:
-        by_index[vector_index_name(corpus.fingerprint)].append(corpus.id)
+    by_index = grouped((vector_index_name(corpus.fingerprint), corpus.id) for corpus in corpora)
     # Capitalised names come first.
     possible = sorted(possible_names(question), key=lambda name: not name.capitalised)
     most = min(_MOST_NAMES, _MOST_ENTITIES // max(len(corpora), 1))

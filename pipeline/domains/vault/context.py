@@ -4,7 +4,6 @@ Search and meaning find notes. Links lead on from the relevant ones, as far as t
 the message. Of notes that are equally relevant the newest comes first.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +16,7 @@ from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.settings import VaultSettings
 from pipeline.domains.vault.stored import NoteGraph, NoteLink, OpenVault
 from pipeline.errors import ConfigurationError, DownloadFailed
+from pipeline.grouping import grouped
 from pipeline.json_values import JsonRecord
 from pipeline.retrieve.question import check_question
 
@@ -204,9 +204,8 @@ def _disclose(
     the search found, best first (``found``: where they start), then those from its beginning, in reading order.
     """
     wanted = [note.key for note in notes[:full]]
-    passages: dict[str, list[_Passage]] = defaultdict(list)
-    for row in graph.corpus.read("vault_passages", keys=wanted):
-        passages[row["key"]].append(_Passage(row["start"], row["end"], row["text"], row["tokens"]))
+    rows = graph.corpus.read("vault_passages", keys=wanted)
+    passages = grouped((row["key"], _Passage(row["start"], row["end"], row["text"], row["tokens"])) for row in rows)
     contents: dict[str, str] = {}
     for left, key in zip(range(len(wanted), 0, -1), wanted, strict=True):
         # A share of the tokens goes unused by a short note: the next note may use it.

@@ -7,7 +7,6 @@ note for a message has to be more relevant than those that chance finds for them
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
+from pipeline.grouping import grouped
 from pipeline.records import Hit
 from pipeline.retrieve.fusion import Ranked, fuse, ranked
 from pipeline.retrieve.legs import Leg
@@ -139,10 +139,9 @@ class _NoteWords:
 
     def __init__(self, graph: NoteGraph) -> None:
         self._notes = len(graph.notes)
-        self._holders: dict[str, list[int]] = defaultdict(list)
-        for row, note in enumerate(graph.notes.values()):
-            for term in terms_of(" ".join((note.title, note.description, *note.aliases, *note.tags))):
-                self._holders[term].append(row)
+        notes = graph.notes.values()
+        heads = (" ".join((note.title, note.description, *note.aliases, *note.tags)) for note in notes)
+        self._holders = grouped((term, row) for row, head in enumerate(heads) for term in terms_of(head))
 
     def shares(self, message: str) -> Relevance:
         """Return for each note, by row, the share of a message's terms that its head holds, weighted by rarity."""
@@ -183,12 +182,9 @@ def _evidence(
         chance = by_chance()
         return Threshold(float(np.mean(chance)), float(np.std(chance)))
 
-    starts: dict[str, list[int]] = defaultdict(list)
-    found: dict[str, float] = {}
-    for hit in hits:
-        starts[hit.document].append(hit.start)
-        found.setdefault(hit.document, hit.score)
+    starts = grouped((hit.document, hit.start) for hit in hits)
     # The notes that the search found, each at its best passage, are fused with the most relevant ones.
+    found = {hit.document: hit.score for hit in reversed(hits)}
     first = np.argsort(-relevance, kind="stable")[:_PASSAGES].tolist()
     most = {graph.keys[row]: float(relevance[row]) for row in first if relevance[row] > 0}
     order = fuse("notes", [(ranked("search", found), 1.0), (ranked("relevance", most), _BESIDE)], _K)

@@ -7,7 +7,6 @@ the one in the link's own folder is taken, then the one with the shortest path.
 import posixpath
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,6 +14,7 @@ from pathlib import PurePosixPath
 
 from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.errors import SourceError, did_you_mean
+from pipeline.grouping import grouped
 from pipeline.records import BlockKind, Document, Metadata
 from pipeline.text.names import folded as folded_name
 
@@ -75,20 +75,14 @@ class NoteResolver:
 
     @cached_property
     def _files(self) -> dict[object, dict[str, list[str]]]:
-        by_variant: dict[object, dict[str, list[str]]] = {}
-        for variant in (str, str.casefold, folded):
-            by_variant[variant] = defaultdict(list)
-            for key in self._notes:
-                by_variant[variant][variant(_without_suffix(key).rsplit("/", 1)[-1])].append(key)
-        return by_variant
+        stems = {key: _without_suffix(key).rsplit("/", 1)[-1] for key in self._notes}
+        variants = (str, str.casefold, folded)
+        return {variant: grouped((variant(stem), key) for key, stem in stems.items()) for variant in variants}
 
     @cached_property
     def _titles(self) -> dict[str, list[str]]:
-        titles: dict[str, list[str]] = defaultdict(list)
-        for note in self._notes.values():
-            for name in {folded(name) for name in (note.title, *note.aliases)} - {""}:
-                titles[name].append(note.key)
-        return titles
+        names = {key: {*map(folded, (note.title, *note.aliases))} - {""} for key, note in self._notes.items()}
+        return grouped((name, key) for key, own in names.items() for name in own)
 
     @cached_property
     def _attachment_ends(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ They are a knowledge graph beside the corpus. Its topics are the communities of 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from pipeline.domains.vault.schema import HOLDS, INDEX, LINKS_TO, NOTE, SCHEMA, 
 from pipeline.domains.vault.stored import NoteGraph, OpenVault, read_graph
 from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
 from pipeline.flows import maintain
+from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.json_values import JsonRecord
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
@@ -270,9 +271,7 @@ def graph_index_node(vault: OpenVault, skill: str = "", *, folder: str = "") -> 
 
 def _topics(graph: KnowledgeGraph, wanted: Iterable[IndexKey], notes: NoteGraph) -> Iterable[Cluster]:
     """Yield the topics of some indexes, without the notes that are outside of the scope."""
-    members: Mapping[str, list[str]] = defaultdict(list)
-    for edge in graph.get_edges_by_type(HOLDS):
-        members[edge.source].append(edge.target)
+    members = grouped((edge.source, edge.target) for edge in graph.get_edges_by_type(HOLDS))
     nodes = {node.id: node.properties for node in (*graph.find_nodes_by_type(INDEX), *graph.find_nodes_by_type(TOPIC))}
     for index in sorted(wanted):
         for topic in sorted(members[index.id], key=lambda topic: (int(str(nodes[topic]["place"])), topic)):

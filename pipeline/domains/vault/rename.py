@@ -3,7 +3,6 @@
 import os
 import posixpath
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.domains.vault.sources import reread
 from pipeline.errors import SourceError
 from pipeline.files import Unreadable
+from pipeline.grouping import grouped
 from pipeline.ingest.sources.link_targets import document_target, wikilink_target
 from pipeline.records import Skipped
 
@@ -108,9 +108,7 @@ def apply(folder: Folder, rename: Rename) -> Renamed:
     If one of the notes has changed since, nothing is written. A note that changes or can't be written while the others
     are written is a conflict, and its links are as before.
     """
-    edits: dict[str, list[Edit]] = defaultdict(list)
-    for rewrite in rename.rewrites:
-        edits[rewrite.note].append(Edit(rewrite.start, rewrite.end, rewrite.after))
+    edits = grouped((link.note, Edit(link.start, link.end, link.after)) for link in rename.rewrites)
     if conflicts := find_conflicts(folder, {rename.old, *edits}):
         return Renamed(False, (), tuple(conflicts))
     notes = {note.key: note for note in folder.notes}

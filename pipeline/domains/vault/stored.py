@@ -17,6 +17,7 @@ from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
 from pipeline.domains.vault.links import folded, names_of
 from pipeline.domains.vault.note import ANY, Note, NoteType, Scope
 from pipeline.errors import CorpusError, did_you_mean
+from pipeline.grouping import grouped
 from pipeline.records import Vector
 from pipeline.retrieve.hits import document_metadata
 
@@ -58,12 +59,12 @@ class NoteGraph:
     @cached_property
     def outgoing(self) -> Mapping[str, Sequence[NoteLink]]:
         """The links from each note, by key."""
-        return _grouped(self.links, "source")
+        return grouped((link.source, link) for link in self.links)
 
     @cached_property
     def incoming(self) -> Mapping[str, Sequence[NoteLink]]:
         """The links to each note, by key."""
-        return _grouped(self.links, "target")
+        return grouped((link.target, link) for link in self.links)
 
     def measured(self, name: str, measure: Callable[[], _Measured]) -> _Measured:
         """Return the measurement of these notes with a name, made once by ``measure``."""
@@ -170,13 +171,6 @@ def _note(properties: Mapping[str, Any]) -> Note:
         unresolved=tuple(given.get("unresolved", ())),
         metadata=given,
     )
-
-
-def _grouped(links: Sequence[NoteLink], end: str) -> Mapping[str, list[NoteLink]]:
-    groups: dict[str, list[NoteLink]] = defaultdict(list)
-    for link in links:
-        groups[getattr(link, end)].append(link)
-    return groups
 
 
 class OpenVault:

@@ -13,6 +13,7 @@ import numpy as np
 from neo4j import Record
 
 from pipeline.db.pagerank import power_iteration
+from pipeline.grouping import grouped
 from pipeline.knowledge.records import Direction
 from pipeline.knowledge.store.protocol import in_order
 
@@ -104,7 +105,5 @@ def local_communities(
 
 def ordered(community_of: Mapping[str, Hashable]) -> list[list[str]]:
     """Return the ids of each community, sorted; the largest community first, ties by the first id."""
-    groups: dict[Hashable, list[str]] = defaultdict(list)
-    for node_id in sorted(community_of):
-        groups[community_of[node_id]].append(node_id)
+    groups = grouped((community_of[node_id], node_id) for node_id in sorted(community_of))
     return sorted(groups.values(), key=lambda group: (-len(group), group[0]))

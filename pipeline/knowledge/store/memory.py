@@ -1,12 +1,12 @@
 """A graph in memory, independent of the server: subgraphs and pictures use it."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
 from pipeline.embedding.nearest import unit_vectors
+from pipeline.grouping import grouped
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.analysis import local_communities, local_pagerank
 from pipeline.knowledge.store.codec import prefixed_property
@@ -25,10 +25,8 @@ class MemoryStore:
         self.name = name
         self._nodes = {node.id: node for node in nodes}
         self._edges = {edge.id: edge for edge in edges}
-        self._edges_by_node: dict[str, list[KnowledgeEdge]] = defaultdict(list)
-        for edge in self._edges.values():
-            for end in {edge.source, edge.target}:
-                self._edges_by_node[end].append(edge)
+        by_end = ((end, edge) for edge in self._edges.values() for end in {edge.source, edge.target})
+        self._edges_by_node = grouped(by_end)
 
     def at(self, visibility: Visibility) -> Self:
         """Return the nodes and edges that a visibility sees; an edge only with both of its endpoints."""

@@ -3,7 +3,7 @@
 import difflib
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from pipeline.domains.vault.links import NoteResolver, folded, without_suffix
 from pipeline.domains.vault.note import Folder, Note
+from pipeline.grouping import grouped
 from pipeline.records import BlockKind, Skipped
 from pipeline.text.outline import heading_text
 
@@ -149,10 +150,7 @@ def _nearest_name(notes: Iterable[Note]) -> Callable[[str], str | None]:
 
 
 def _duplicates(notes: Iterable[Note]) -> list[DuplicateTitle]:
-    by_title: dict[str, set[str]] = defaultdict(set)
-    for note in notes:
-        for name in (note.title, *note.aliases):
-            by_title[folded(name)].add(note.key)
+    by_title = grouped((name, note.key) for note in notes for name in {*map(folded, (note.title, *note.aliases))})
     return [DuplicateTitle(title, tuple(sorted(keys))) for title, keys in by_title.items() if title and len(keys) > 1]
 
 

@@ -5,7 +5,6 @@ prediction: Liben-Nowell and Kleinberg, The link-prediction problem for social n
 """
 
 import random
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -24,6 +23,7 @@ from pipeline.evaluate.harness import ask, means
 from pipeline.evaluate.measures import measure_query
 from pipeline.flows.evaluate import temporary
 from pipeline.flows.ingest import ingest_documents
+from pipeline.grouping import grouped
 from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
 
@@ -74,10 +74,7 @@ def evaluate(
         source = documents(without_links(read, hidden))
         ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
         graph = read_graph(open_corpus(hoprank.client, name))
-    gold: dict[str, set[str]] = defaultdict(set)
-    for first, second in hidden:
-        gold[first].add(second)
-        gold[second].add(first)
+    gold = grouped(ends for first, second in hidden for ends in ((first, second), (second, first)))
 
     @cache  # the rankings of a note are computed together
     def measured(key: str) -> dict[Ranking, dict[str, float]]:

@@ -45,6 +45,15 @@ REMOVE corpus.lock
 RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, properties(corpus) AS corpus,
        corpus.writer_seen AS seen, (timestamp() - corpus.writer_seen) / 1000.0 AS silent;
 
+// name: writers
+// mode: read
+// Whoever holds the lease of a corpus or makes an unpublished graph, and for how many seconds it was silent; null if unknown.
+MATCH (c:Corpus) WHERE c.writer IS NOT NULL
+RETURN c.name AS name, c.writer AS writer, (timestamp() - c.writer_seen) / 1000.0 AS silent
+UNION ALL
+MATCH (g:KnowledgeGraph) WHERE g.writer IS NOT NULL AND g.name IS NULL
+RETURN g.awaited_name AS name, g.writer AS writer, null AS silent;
+
 // name: renew_lease
 // mode: write
 // params: corpus, writer

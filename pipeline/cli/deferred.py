@@ -13,6 +13,7 @@ with lazy_imports(__name__):
 
     from pipeline import settings
     from pipeline.db import catalogue, connect, embedded
+    from pipeline.db.embedded import backup as backups
     from pipeline.evaluate import compare, datasets, measures, report
     from pipeline.evaluate.tuning import tune
     from pipeline.flows import evaluate, ingest, maintain

@@ -100,7 +100,7 @@ Rebuilding = Annotated[Run, "settings", "wait"]
 def confirm(question: str, yes: bool) -> None:
     """Ask on stderr unless ``yes``; abort at any other answer, and raise InputError without a terminal to ask on."""
     if not yes and not sys.stdin.isatty():
-        raise InputError("Nobody is there to be asked whether to drop it.", "Give --yes to drop it without a question.")
+        raise InputError(f"Nobody is there to be asked: {question}", "Give --yes to do it without a question.")
     if not yes:
         typer.confirm(question, abort=True, err=True)
 

@@ -13,7 +13,7 @@ from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
 from pipeline.db.writers import is_stale
 from pipeline.edges import EdgeKind
-from pipeline.errors import FingerprintError, InputError, Superseded, UnknownCorpus, UnknownGraph, did_you_mean
+from pipeline.errors import Busy, FingerprintError, InputError, Superseded, UnknownCorpus, UnknownGraph, did_you_mean
 from pipeline.records import Fingerprint
 
 SCHEMA_VERSION = 6
@@ -169,6 +169,17 @@ def check_graph(client: Client, graph: NamedGraph, *, unchanged: bool = False) -
 
 def _known(names: Sequence[str]) -> str:
     return f"Known: {', '.join(names)}." if names else ""
+
+
+def check_idle(client: Client) -> None:
+    """Raise Busy if a live process writes to any corpus, or replaces any graph."""
+    for row in client.read("writers"):
+        if not is_stale(row["writer"], row["silent"]):
+            host, pid, _ = row["writer"].split("/", 2)
+            raise Busy(
+                f"Process {pid} on {host} is writing to {row['name']!r}.",
+                "Run this again when it is done; or cut it off: `hoprank db stop`.",
+            )
 
 
 def check_name(name: str) -> None:

@@ -11,7 +11,9 @@ from pipeline.registry import registry
 
 _HERE = Path(__file__).parent
 _TO_KNOWLEDGE = "install ingest corpora search graph queries evaluate tune measured knowledge"
-_FROM_PYTHON = "python frameworks serve mcp settings server errors security layout contributing decisions changelog"
+_FROM_PYTHON = (
+    "python frameworks serve mcp settings server upgrades errors security layout contributing decisions changelog"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,8 @@ SAYS = {
     "db": "The embedded Neo4j server",
     "db start": "Start the server",
     "db stop": "stop the server",
+    "db backup": "Write a backup of all corpora and graphs",
+    "db restore": "Replace all corpora and graphs by those of a backup",
     "db status": "Say whether the server runs",
     "db logs": "server's log",
     "db uri": "Print the URI",

@@ -7,17 +7,19 @@ import sys
 import time
 from collections import deque
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
-from pipeline.cli.deferred import embedded
+from pipeline.cli.connection import connected_client
+from pipeline.cli.deferred import backups, catalogue, embedded
 from pipeline.cli.deferred import settings as all_settings
-from pipeline.cli.options import read_settings
+from pipeline.cli.options import Yes, confirm, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_startup, status_lines
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, InputError
 
 app = typer.Typer(
     help="The embedded Neo4j server: start it, stop it, see how it is.\n\n"
@@ -58,6 +60,44 @@ def aot() -> None:
     with show_startup() as report:
         cache = embedded.train(options, report)
     say(f"Servers start with {cache}.")
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, Argument(metavar="FILE", help="The file to write.")],
+    force: Annotated[bool, Option("--force", help="Replace FILE if it is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a backup of all corpora and graphs to FILE, which appears complete or not at all.
+
+    A server that runs is closed for the seconds of the dump, but not while somebody writes to a corpus.
+    """
+    settings = _own_server("back up", _BY_NEO4J)
+    if file.exists() and not force:
+        raise InputError(f"{file} is there already.", "Name another file, or give --force to replace it.")
+    _check_idle(settings)
+    with show_startup() as report:
+        made = backups.back_up(embedded.ServerOptions.of(settings), file, report)
+    _print_backup(file, asdict(made), as_json)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, Argument(metavar="FILE", help="A file that `hoprank db backup` wrote.")],
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Replace all corpora and graphs by those of a backup.
+
+    An interruption leaves the old ones or the new ones, whole. The password stays that of the home.
+    """
+    settings = _own_server("restore", _BY_NEO4J)
+    backups.read_backup(file)
+    confirm(f"Replace all corpora and graphs in {settings.data_home} by those of {file}?", yes)
+    _check_idle(settings)
+    with show_startup() as report:
+        made = backups.restore(embedded.ServerOptions.of(settings), file, report)
+    _print_backup(file, asdict(made), as_json)
 
 
 @app.command()
@@ -120,11 +160,29 @@ def uri(as_json: Json = False) -> None:
     print(json.dumps(login | {"database": database}) if as_json else login["uri"])
 
 
-def _own_server(verb: str) -> all_settings.Settings:
+def _check_idle(settings: all_settings.Settings) -> None:
+    if embedded.status(embedded.ServerOptions.of(settings)).running:
+        with connected_client(settings) as client:
+            catalogue.check_idle(client)
+
+
+def _print_backup(file: Path, made: dict[str, Any], as_json: bool) -> None:
+    facts = {"file": str(file), "bytes": file.stat().st_size} | made
+    said = "{file}: {bytes:,} bytes, made at {made} by HopRank {hoprank} with Neo4j {neo4j}."
+    print(json.dumps(facts) if as_json else said.format(**facts))
+
+
+_OWN_MEANS = "Unset it to use the embedded server; a server of your own is started and stopped by its own means."
+_BY_NEO4J = (
+    "Use that server's own means: `neo4j-admin database dump` and `load` where it runs, Aura's snapshots; or"
+    " `hoprank corpus export`, a corpus at a time."
+)
+
+
+def _own_server(verb: str, fix: str = _OWN_MEANS) -> all_settings.Settings:
     settings = read_settings()
     if settings.neo4j.uri:
         raise ConfigurationError(
-            f"NEO4J_URI is set to {settings.neo4j.uri}, so there is no embedded server to {verb}.",
-            "Unset it to use the embedded server; a server of your own is started and stopped by its own means.",
+            f"NEO4J_URI is set to {settings.neo4j.uri}, so there is no embedded server to {verb}.", fix
         )
     return settings

@@ -16,7 +16,8 @@ from filelock import FileLock, Timeout
 
 from pipeline.db.embedded.aot import train
 from pipeline.db.embedded.configuration import aot_flags
-from pipeline.db.embedded.database import Database, Launch
+from pipeline.db.embedded.database import Database, Launch, dump, load
+from pipeline.db.embedded.lifecycle import finish_restore
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
 from pipeline.db.embedded.state import State, last_use, read_state, withdraw, write_state
 from pipeline.errors import HopRankError, ServerStartFailed
@@ -35,10 +36,13 @@ def main() -> None:
     code = 0
     try:
         values = vars(_parser().parse_args())
-        training = values.pop("train")
+        training, tasks = values.pop("train"), {dump: values.pop("dump"), load: values.pop("load")}
         launch = Launch(**values)
         if training:
             train(launch, _WORKLOAD)
+        elif any(tasks.values()):
+            threading.Thread(target=_end_with_caller, daemon=True).start()
+            code = 0 if all(task(launch, Layout(launch.home), path) for task, path in tasks.items() if path) else 1
         else:
             serve(launch)
     except HopRankError as error:
@@ -57,9 +61,17 @@ def _parser() -> argparse.ArgumentParser:
     types = {"home": Path, "jars": Path, "heap-mb": int, "page-cache-mb": int, "idle-minutes": float, "patience": float}
     for name, kind in types.items():
         parser.add_argument(f"--{name}", type=kind, required=True)
+    parser.add_argument("--port", type=int, default=0, help="Bolt's port, if it is free")
     parser.add_argument("--no-gds", dest="gds", action="store_false", help="serve without Graph Data Science")
     parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
+    parser.add_argument("--dump", type=Path, help="a folder to write neo4j.dump to, instead of serving")
+    parser.add_argument("--load", type=Path, help="a folder with the neo4j.dump to load, instead of serving")
     return parser
+
+
+def _end_with_caller() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
 
 
 def serve(launch: Launch) -> None:
@@ -76,6 +88,7 @@ def serve(launch: Launch) -> None:
     write_state(files.state, State(os.getpid(), 0, since))
     _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
     try:
+        finish_restore(files)
         database = Database(launch, files, aot_flags(launch.jars))
         stop_requested = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):

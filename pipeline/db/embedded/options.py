@@ -80,6 +80,8 @@ class Layout:
         self.home = home
         self.neo4j = home / "neo4j"  # Neo4j's own home: configuration, plugins, databases and transaction logs
         self.data = self.neo4j / "data"  # the databases, their transaction logs and the login data
+        self.restored = self.neo4j / "data.restored"  # takes the place of the data; see finish_restore
+        self.replaced = self.neo4j / "data.replaced"
         self.state = home / "server.json"  # the server's process, port and start time; see state.py
         self.password = home / "password"  # generated, readable by its owner only
         self.logs = home / "logs"

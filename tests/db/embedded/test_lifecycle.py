@@ -18,7 +18,7 @@ import pytest
 from filelock import FileLock
 
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, log_path, status, stop
-from pipeline.db.embedded.lifecycle import _make_home
+from pipeline.db.embedded.lifecycle import make_home
 from pipeline.db.embedded.options import layout
 from pipeline.errors import Busy, ServerStartFailed
 
@@ -126,7 +126,7 @@ def test_a_folder_of_other_files_keeps_its_mode_as_a_home(tmp_path: Path) -> Non
     (tmp_path / "thesis.tex").touch()
     tmp_path.chmod(0o755)
 
-    _make_home(layout(ServerOptions(tmp_path)))
+    make_home(layout(ServerOptions(tmp_path)))
 
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
     assert stat.S_IMODE((tmp_path / "neo4j").stat().st_mode) == 0o700

@@ -1,195 +1,73 @@
-"""What goes wrong under attack: searches beside writers, counted.
+"""What goes wrong under attack, counted: searches beside writers, kills, hostile files, hostile requests.
 
-    uv run python tests/benchmarks/bench_faults.py [--searches 100000]
+    uv run python tests/benchmarks/bench_faults.py searches 100000
+    uv run python tests/benchmarks/bench_faults.py kills 10       # of each writing command
+    uv run python tests/benchmarks/bench_faults.py files 30       # of each format
+    uv run python tests/benchmarks/bench_faults.py requests 5000
 
-A server in a temporary home of its own. Sixteen threads ask two corpora and a knowledge graph by their names, by every
-leg, with and without a filter or an explanation, as contexts and as paths, while one thread replaces all texts again
-and again, renames the corpora there and back, links one anew, drops the other and makes it anew, and replaces the
-graph. Each text says which replacement it is of. An answer is *empty* if it has no passage, though its corpus was never
-without; *mixed* if it has passages of two replacements; *absent* if nothing had the name at that time, which is right
-between a rename and the next. The exit code is 1 if anything is empty, mixed or an error.
+Each part has a server in a temporary home of its own, prints a table, and names what went wrong on stderr. The exit
+code is 1 if anything was lost, leaked or crashed. ``--seed`` chooses other kills, files and requests, ``--only`` a
+command or a format.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import re
+import os
 import sys
 import tempfile
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from pipeline import HopRank, KnowledgeEdge, KnowledgeNode
+from pipeline import HopRank
 from pipeline.db.embedded import ServerOptions, ensure_running, stop
-from pipeline.errors import Unknown
-from pipeline.flows.maintain import drop, relink, rename
-from pipeline.knowledge import explore
-from pipeline.knowledge.load import load
-from pipeline.progress import Progress
-from pipeline.retrieve.legs import Leg
+from pipeline.records import Precision
 from pipeline.settings import load_settings
 
-_THREADS = 16
-_PEOPLE = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Joseph Jacquard|Augustus De Morgan".split("|")
-_STAMP = re.compile(r"edition(\d+)")
-_KEPT, _DROPPED, _GRAPH = "kept", "dropped", "graph"
+PARTS = {"searches": 100_000, "kills": 10, "files": 30, "requests": 5_000}
+"""The parts, each with how many there are unless a number is given."""
 
 
-class Writers:
-    """Writes the corpora and the graph; ``edition`` counts the replacements, and every text says its own."""
-
-    def __init__(self, hoprank: HopRank) -> None:
-        self._hoprank = hoprank
-        self._editions = itertools.count(1)
-        self.done: Counter[str] = Counter()
-
-    def replace(self, corpus: str) -> None:
-        """Replace every text of a corpus."""
-        edition = next(self._editions)
-        texts = [
-            f"{first} met {second} in edition{edition}. {first} built the engine. See {second}."
-            for first, second in itertools.permutations(_PEOPLE, 2)
-        ]
-        documents = [{"id": str(at), "text": text, "metadata": {"year": 1833}} for at, text in enumerate(texts)]
-        self._hoprank.replace(documents, corpus)
-        self.done["replaced"] += 1
-
-    def replace_graph(self) -> None:
-        """Replace the graph by another."""
-        edition = next(self._editions)
-        nodes = [KnowledgeNode(name, "person", properties={"text": f"edition{edition}"}) for name in _PEOPLE]
-        edges = [KnowledgeEdge(*pair, "met") for pair in itertools.pairwise(_PEOPLE)]
-        load(self._hoprank.client, _GRAPH, (iter(nodes), iter(edges)), Progress())
-        self.done["graph replaced"] += 1
-
-    def go_on(self, over: threading.Event) -> None:
-        """Write until it is over."""
-        hoprank, client = self._hoprank, self._hoprank.client
-        for turn in itertools.count():
-            if over.is_set():
-                return
-            self.replace(_KEPT)
-            self.replace(_DROPPED)
-            self.replace_graph()
-            if turn % 4 == 1:
-                for corpus in (_KEPT, _DROPPED):
-                    rename(client, corpus, f"{corpus}-aside")
-                    rename(client, f"{corpus}-aside", corpus)
-                    self.done["renamed"] += 2
-            elif turn % 4 == 2:
-                link = hoprank.settings.link
-                threshold = 0.5 if turn % 8 == 2 else link.similar_threshold
-                links = link.model_copy(update={"similar_threshold": threshold})
-                relink(client, hoprank.settings.model_copy(update={"link": links}), _KEPT, progress=Progress())
-                self.done["linked anew"] += 1
-            elif turn % 4 == 3:
-                drop(client, _DROPPED)
-                self.done["dropped"] += 1
-
-
-def asked(hoprank: HopRank) -> Iterator[tuple[str, Callable[[], list[str]]]]:
-    """Yield what is asked, in turn, each with its name: functions that return texts."""
-
-    def search(corpus: str, leg: Leg, filters: dict[str, Any] | None, *, explain: bool) -> list[str]:
-        question = "Who met Ada Lovelace, and who built the engine?"
-        found = hoprank.search(question, corpus=corpus, leg=leg, filters=filters, explain=explain)
-        return [item.content for item in found.items]
-
-    def context(corpus: str) -> list[str]:
-        return [one.text for one in hoprank.context("Who met Ada Lovelace?", corpus=corpus).passages]
-
-    def walked() -> list[str]:
-        found = hoprank.read_graph(_GRAPH, lambda graph: explore.path(graph, _PEOPLE[0], _PEOPLE[-1]))
-        return [str(node.properties["text"]) for node in found.nodes]
-
-    legs = [leg for leg in Leg for _ in range(4 if leg is Leg.WHOLE else 1)]
-    for turn, leg in enumerate(itertools.cycle(legs)):
-        corpus = _KEPT if turn % 3 else _DROPPED
-        if turn % 23 == 0:
-            yield "path in a graph", walked
-        elif turn % 17 == 0:
-            yield f"context, {corpus}", partial(context, corpus)
-        else:
-            filters = {"year": 1833} if turn % 5 == 0 else None
-            kind = "filtered search" if filters else "search"
-            yield f"{kind}, {corpus}", partial(search, corpus, leg, filters, explain=turn % 7 == 0)
-
-
-def judged(name: str, ask: Callable[[], list[str]]) -> str:
-    """Return what came of an answer."""
-    try:
-        texts = ask()
-    except Unknown:
-        return "absent"
-    except Exception as error:  # each is counted and named
-        print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
-        return "error"
-    editions = {edition for text in texts for edition in _STAMP.findall(text)}
-    if len(editions) > 1:
-        return "mixed"
-    # A corpus that is made anew has no text before its first generation.
-    return "whole" if editions else "not yet" if _DROPPED in name else "empty"
+@contextmanager
+def served() -> Iterator[HopRank]:
+    """Give a server of its own; what is run in its home finds it, and the model as it is in the user's home."""
+    own = load_settings().data_home
+    with tempfile.TemporaryDirectory(prefix="hoprank-faults-", ignore_cleanup_errors=True) as home:
+        (own / "onnx").mkdir(parents=True, exist_ok=True)
+        (Path(home) / "onnx").symlink_to(own / "onnx")
+        options = ServerOptions(Path(home), jars=own / "jars")
+        address = ensure_running(options)
+        os.environ |= {f"NEO4J_{name.upper()}": value for name, value in asdict(address).items()}
+        os.environ["HOPRANK_HOME"] = home
+        # In float32 a command embeds a few texts without torch, whose import takes longer than all else.
+        os.environ["HOPRANK_EMBED__PRECISION"] = Precision.FLOAT32
+        try:
+            with HopRank.connect() as hoprank:
+                yield hoprank
+        finally:
+            stop(options)
 
 
 def main() -> int:
-    """Ask and write; print the counts."""
+    """Run a part; print what it counted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--searches", type=int, default=100_000)
-    wanted = parser.parse_args().searches
-    with tempfile.TemporaryDirectory() as home:
-        options = ServerOptions(Path(home), jars=load_settings().data_home / "jars")
-        address = ensure_running(options)
-        try:
-            with HopRank.connect(**asdict(address)) as hoprank:
-                counts, writers, seconds = measure(hoprank, wanted)
-        finally:
-            stop(options)
-    outcomes = ("whole", "absent", "not yet", "empty", "mixed", "error")
-    table = Table("asked", *outcomes, title=f"{wanted:,} answers beside writers, {seconds:.0f} s")
-    for name in sorted({name for name, _ in counts}):
-        table.add_row(name, *(f"{counts[name, outcome]:,}" for outcome in outcomes))
-    Console().print(table, ", ".join(f"{kind} {count:,}" for kind, count in writers.done.items()))
-    return int(any(counts[key] for key in counts if key[1] in ("empty", "mixed", "error")))
-
-
-def measure(hoprank: HopRank, wanted: int) -> tuple[Counter[tuple[str, str]], Writers, float]:
-    """Ask ``wanted`` questions by 16 threads beside the writers."""
-    writers, over = Writers(hoprank), threading.Event()
-    for corpus in (_KEPT, _DROPPED):
-        writers.replace(corpus)
-    writers.replace_graph()
-    counts: Counter[tuple[str, str]] = Counter()
-    questions, lock = itertools.islice(asked(hoprank), wanted), threading.Lock()
-
-    def ask_on() -> None:
-        while True:
-            with lock:
-                question = next(questions, None)
-            if question is None:
-                return
-            outcome = judged(*question)
-            with lock:
-                counts[question[0], outcome] += 1
-
-    began = time.monotonic()
-    with ThreadPoolExecutor(_THREADS + 1) as pool:
-        writing = pool.submit(writers.go_on, over)
-        for asking in [pool.submit(ask_on) for _ in range(_THREADS)]:
-            asking.result()
-        over.set()
-        writing.result()
-    return counts, writers, time.monotonic() - began
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("number", type=int, nargs="?")
+    parser.add_argument("--seed", type=int, default=37)
+    parser.add_argument("--only", nargs="*", default=())
+    chosen = parser.parse_args()
+    part = import_module(f"tests.benchmarks.faults_{chosen.part}")
+    number = PARTS[chosen.part] if chosen.number is None else chosen.number
+    with served() as hoprank:
+        given = () if chosen.part == "searches" else (chosen.seed, chosen.only)
+        table, wrong = part.run(hoprank, number, *given)
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
+    return int(wrong > 0)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 The service is a process of its own with two corpora and two graphs that its tokens don't open: one that requests name,
 and one that no request names. Each request is bytes of its own on a connection of its own: every route and others, with
 odd methods, paths, queries, bodies and headers. A word of the hidden texts, a hidden name that the request didn't hold,
-the server's address or a traceback in an answer is a *leak*; a status from 500 is a fault, and so is an answer that
-doesn't come. At the end the service must answer a search as at the beginning.
+a password or a traceback in an answer is a *leak*, as is the server's address without a token; a status from 500 is a
+fault, and so is an answer that doesn't come. At the end the service must answer a search as at the beginning.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FIELDS = (
     "query corpus corpora graph top_k leg filters explain cursor limit paths documents id text title metadata key"
     " memory vault as_of budget node source target folder prefix after state hops depth direction scope projects name q"
 ).split()
-NAMES = ("open", "open", "scratch", "scratch", NAMED, f"{NAMED} graph", "open graph")
+NAMES = ("open", "open", "scratch", "scratch", "open graph", "open graph", NAMED, f"{NAMED} graph")
 DOCUMENTS: Sequence[object] = (
     [{"id": "d", "text": "moon"}],
     [{"id": "../d", "text": "a", "metadata": {"a": [1]}}],
@@ -71,6 +71,7 @@ DOCUMENTS: Sequence[object] = (
 LIKELY: dict[str, Sequence[object]] = {
     **dict.fromkeys(("corpus", "graph", "memory", "vault", "name"), NAMES),
     **dict.fromkeys(("query", "text", "task", "message", "topic", "q"), ("moon", "Which tide does the moon raise?")),
+    **dict.fromkeys(("node", "source", "target"), ("one0", "one1", "d0")),
     "documents": DOCUMENTS,
     "paths": (["/etc/passwd"], ["../x"], ["*"], ["http://127.0.0.1/x"]),
 }
@@ -134,8 +135,10 @@ class Making:
         if chance.random() < 0.1:
             odd = (f"/{path}", f"{path}/", path.upper(), f"/.{path}", f"http://evil.example{path}", self._word())
             path = chance.choice(odd)
-        queried = [chance.choice([*(fields or FIELDS), *FIELDS]) for _ in range(chance.choice((0, 0, 1, 2, 4)))]
-        return path + "?" * bool(queried) + "&".join(f"{name}={self._word()}" for name in queried)
+        queried = {name: quote(str(chance.choice(LIKELY[name]))) for name in fields if name in LIKELY}
+        extra = chance.choices([*fields, *chance.sample(FIELDS, 3)], k=chance.choice((0, 0, 1, 1, 3)))
+        queried |= {name: self._word() for name in extra}
+        return path + "?" * bool(queried) + "&".join(f"{name}={value}" for name, value in queried.items())
 
     def _body(self, fields: Sequence[str]) -> bytes:
         chance = self._chance
@@ -146,10 +149,9 @@ class Making:
             return b'{"query": "' + b"x" * 2_500_000 + b'"}'
         # Bodies with unknown fields are refused at once, so that most have known ones, of which most are likely.
         unknown = chance.sample(FIELDS, 2) if not fields or chance.random() < 0.1 else ()
-        chosen = {name: chance.choice(VALUES) for name in (*unknown, *fields) if chance.random() < 0.3}
-        for name in fields or LIKELY:
-            if name in LIKELY and chance.random() < 0.8:
-                chosen[name] = chance.choice(LIKELY[name])
+        odd = chance.sample(fields, min(len(fields), chance.choice((0, 1, 1, 2))))
+        chosen = {name: chance.choice(LIKELY[name]) for name in fields or LIKELY if name in LIKELY}
+        chosen |= {name: chance.choice(VALUES) for name in (*unknown, *odd)}
         return json.dumps(chosen).encode()
 
     def _headers(self, token: str, body: bytes) -> bytes:
@@ -181,19 +183,23 @@ def answered(host: str, port: int, sent: bytes) -> bytes | None:
     return received
 
 
-def leaks(request: Request, answer: bytes, words: Sequence[str]) -> list[str]:
-    """Return what an answer tells that its request didn't hold."""
+def leaks(request: Request, answer: bytes, words: Sequence[str], address: str) -> list[str]:
+    """Return what an answer tells that its request didn't hold. Who has a token may know the server's address."""
     found = [word for word in words if word.encode() in answer]
+    if request.token not in {"reader", "writer"} and address.encode() in answer:
+        found.append("the address")
     return found + [NAMED] * (NAMED.encode() in answer and NAMED.encode() not in request.sent)
 
 
-def judged(request: Request, answer: bytes | None, words: Sequence[str]) -> tuple[str, list[str]]:
+def judged(request: Request, answer: bytes | None, words: Sequence[str], address: str) -> tuple[str, list[str]]:
     """Return the status of an answer, and what is wrong with it."""
     if answer is None:
         return "none", ["no answer"]
     found = STATUS.match(answer)
     status = found[1].decode() if found else "closed"
-    return status, [f"leak of {word}" for word in leaks(request, answer, words)] + ["5xx"] * status.startswith("5")
+    return status, [f"leak of {word}" for word in leaks(request, answer, words, address)] + ["5xx"] * status.startswith(
+        "5"
+    )
 
 
 def fill(hoprank: HopRank) -> None:
@@ -238,7 +244,7 @@ def run(hoprank: HopRank, wanted: int, seed: int, only: Sequence[str]) -> tuple[
     ]
     given = {"TOKEN": FULL, "TOKENS": json.dumps(tokens), "RATE": "0", "MAX_MEGABYTES": "2", "RECEIVE_TIMEOUT": "3"}
     # As on a server that has its own password: the word is in the settings, and must be in no answer.
-    words = (SECRET, UNNAMED, FULL, os.environ["NEO4J_PASSWORD"], hoprank.client.address.uri, "Traceback (most")
+    words = (SECRET, UNNAMED, FULL, os.environ["NEO4J_PASSWORD"], "Traceback (most")
     counts, wrong = Counter[tuple[str, str, str]](), Counter[str]()
     with serving({f"HOPRANK_SERVE__{name}": value for name, value in given.items()}) as service:
         operations = [one for one in operations_of(service.url) if not only or one[0] in only]
@@ -248,7 +254,7 @@ def run(hoprank: HopRank, wanted: int, seed: int, only: Sequence[str]) -> tuple[
             made = [making.request(at) for at in range(wanted)]
             sent = pool.map(lambda one: answered(where.hostname or "", where.port or 0, one.sent), made)
             for request, answer in zip(made, sent, strict=True):
-                status, faults = judged(request, answer, words)
+                status, faults = judged(request, answer, words, hoprank.client.address.uri)
                 counts[request.route, request.token, status] += 1
                 wrong.update(faults)
                 if faults:

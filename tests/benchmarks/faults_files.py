@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import neo4j
-from rich.progress import track
 from rich.table import Table
 
 from pipeline import HopRank
@@ -177,7 +176,7 @@ def run(hoprank: HopRank, number: int, seed: int, only: Sequence[str]) -> tuple[
     total = Counter[str]()
     with tempfile.TemporaryDirectory() as home, running(Path(home)) as commands:
         reading = Reading(hoprank, commands, Path(home) / "work")
-        for name in track([name for name in FORMATS if not only or name in only], transient=True):
+        for name in [name for name in FORMATS if not only or name in only]:
             counts, slowest, largest = Counter[str](), (0.0, ""), (0.0, "")
             for bad in hostile(name, number, seed):
                 ended, outcomes = reading.judge(KINDS[name], bad)
@@ -188,6 +187,7 @@ def run(hoprank: HopRank, number: int, seed: int, only: Sequence[str]) -> tuple[
                     said = os.linesep.join(ended.said.strip().splitlines()[-4:])[-500:]
                     print(f"{name}, {bad.kind}, {bad.name!r}: {wrong}, {ended.status}: {said}", file=sys.stderr)
             total += counts
+            print(f"{name}: {dict(counts)}", file=sys.stderr)
             took = (f"{slowest[0]:.1f} s: {slowest[1]}", f"{largest[0]:,.0f} MB: {largest[1]}")
             table.add_row(name, *(f"{counts[outcome]:,}" for outcome in OUTCOMES), *took)
         reading.close()

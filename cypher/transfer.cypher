@@ -23,9 +23,11 @@ RETURN c {
 
 // name: export_entities
 // mode: read
-// params: corpus
-// All entities, by key.
-MATCH (e:Entity {corpus: $corpus}) RETURN e.key AS key, e.name AS name ORDER BY e.key;
+// params: corpus, generation
+// The entities that are mentioned, by key. Others are of a run that ended in the middle.
+MATCH (e:Entity {corpus: $corpus})
+WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> }
+RETURN e.key AS key, e.name AS name ORDER BY e.key;
 
 // name: export_counts
 // mode: read

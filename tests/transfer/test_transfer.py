@@ -17,6 +17,7 @@ from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows import maintain
+from pipeline.ingest.update.write_session import WriteSession
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from pipeline.transfer.formats import Format
@@ -82,6 +83,22 @@ def test_two_exports_of_equal_corpora_are_equal(hoprank: HopRank, name: str, oth
     second = exported(hoprank, other, tmp_path / "second.jsonl")
 
     assert first.read_text() == second.read_text().replace(other, name)
+
+
+def test_an_export_after_a_run_that_died_is_that_of_before(
+    hoprank: HopRank, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    hoprank.add([{"id": "a", "text": "Ada Lovelace met Charles Babbage."}], corpus=other)
+    before = exported(hoprank, other, tmp_path / "before.jsonl").read_text()
+    with monkeypatch.context() as patched:
+        patched.setattr(WriteSession, "publish", die)
+        with pytest.raises(KeyboardInterrupt):
+            hoprank.add([{"id": "b", "text": "Grace Hopper met Konrad Zuse."}], corpus=other)
+
+    assert exported(hoprank, other, tmp_path / "after.jsonl").read_text() == before
 
 
 @pytest.mark.parametrize("form", Format)

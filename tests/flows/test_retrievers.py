@@ -135,6 +135,7 @@ def test_names_that_two_corpora_swap_mean_the_other_one(
     }
 
 
+@pytest.mark.slow
 def test_a_corpus_that_was_never_published_is_empty(hoprank: HopRank, corpus_name: str) -> None:
     settings, model = hoprank.settings, f"{uuid4().hex}@1"
     create_corpus(

@@ -33,7 +33,7 @@ from pipeline.flows.maintain import drop
 from pipeline.progress import Progress
 from pipeline.settings import load_settings
 
-KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "3"))
+KILLS = int(os.environ.get("HOPRANK_TEST_KILLS", "2"))
 TRIES = 5
 NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engine|Engine|the river".split("|")
 

@@ -144,8 +144,15 @@ class Replaced:
         self._hoprank.replace([*documents, *others], self._corpus)
 
 
-@pytest.mark.parametrize("filters", [None, {"year": 1833}], ids=["all", "filtered"])
-@pytest.mark.parametrize("query", ["explore", "hydrate"])
+@pytest.mark.parametrize(
+    ("query", "filters"),
+    [
+        ("hydrate", None),
+        ("explore", {"year": 1833}),
+        pytest.param("explore", None, marks=pytest.mark.slow),
+        pytest.param("hydrate", {"year": 1833}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_question_whose_corpus_is_replaced_meanwhile_is_answered_from_the_new_one(
     hoprank: HopRank,
     corpus_name: str,
@@ -190,7 +197,7 @@ def test_each_leg_answers_from_the_new_generation(
     assert all("Number2" in item.content for item in found)
 
 
-@pytest.mark.parametrize("query", ["hydrate", "shared_names"])
+@pytest.mark.parametrize("query", [pytest.param("hydrate", marks=pytest.mark.slow), "shared_names"])
 def test_a_context_is_of_one_generation(
     hoprank: HopRank, corpus_name: str, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,7 +221,7 @@ def test_searches_beside_writers_get_whole_generations(hoprank: HopRank, corpus_
     over = threading.Event()
 
     def write() -> None:
-        for turn in range(12):
+        for turn in range(6):
             replaced.replace()
             if drops and turn % 3 == 1:
                 drop(hoprank.client, name)

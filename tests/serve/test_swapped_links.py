@@ -157,6 +157,7 @@ def test_the_rules_of_git_are_read_from_no_link(docs: Path) -> None:
     assert "a.md" in {item.key for item in find(str(docs), code=True) if not isinstance(item, Skipped)}
 
 
+@pytest.mark.slow
 def test_a_job_and_the_tool_ingest_open_what_they_checked(
     hoprank: HopRank, corpus_name: str, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

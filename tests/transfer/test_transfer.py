@@ -101,7 +101,9 @@ def test_an_export_after_a_run_that_died_is_that_of_before(
     assert exported(hoprank, other, tmp_path / "after.jsonl").read_text() == before
 
 
-@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize(
+    "form", [Format.JSONL, *(pytest.param(form, marks=pytest.mark.slow) for form in Format if form is not Format.JSONL)]
+)
 def test_corpora_of_different_histories_are_exported_byte_for_byte(
     hoprank: HopRank, new_corpus: NewCorpus, tmp_path: Path, form: Format
 ) -> None:

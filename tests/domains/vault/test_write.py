@@ -435,6 +435,7 @@ def test_a_note_whose_run_was_killed_between_file_and_corpus_is_stored_by_the_ne
         garden.vault().create("Greenhouse", "Glass for [[Tomatoes]].", folder=garden.folder)
 
 
+@pytest.mark.slow
 def test_an_empty_file_that_a_killed_run_left_is_filled(garden: Garden) -> None:
     (garden.folder / "agents/alice").mkdir(parents=True)
     garden.write("agents/alice/Greenhouse.md", "")
@@ -445,7 +446,7 @@ def test_an_empty_file_that_a_killed_run_left_is_filled(garden: Garden) -> None:
     assert garden.text(made.key).endswith("Glass.\n")
 
 
-@pytest.mark.parametrize("created", [False, True])
+@pytest.mark.parametrize("created", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_link_whose_run_was_killed_between_file_and_corpus_is_stored_by_the_next(
     garden: Garden, monkeypatch: pytest.MonkeyPatch, *, created: bool
 ) -> None:

@@ -92,6 +92,14 @@ Folders = tuple[Path, ...] | None
 """Real folders below which a path must lead; None: anywhere."""
 
 
+def real_path(path: str | Path) -> str:
+    """Return where a path leads; the path itself if a link goes meanwhile, for which ``realpath`` may raise OSError."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return os.path.abspath(path)  # noqa: PTH100 - as realpath, a text
+
+
 def open_file(path: Path, limits: Limits) -> BufferedReader:
     """Open a file; raises ValueError, or OSError, also if it isn't below the folders of the limits."""
     opener = None if limits.within is None else partial(_open_below, limits.within)

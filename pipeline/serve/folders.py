@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipeline.api import HopRank
 from pipeline.errors import Forbidden, SourceError
+from pipeline.files.guard import real_path
 from pipeline.ingest.sources.walk import Pattern, is_pattern
 
 _FIX = "Name a path below one of serve.folders, or add its folder there; for hoprank mcp also by --folder DIR."
@@ -58,7 +59,7 @@ def _links(folder: Path) -> Iterator[Path]:
     seen, pending = set(), [folder]
     while pending:
         here = pending.pop()
-        real = os.path.realpath(here)
+        real = real_path(here)
         if real in seen or not os.path.isdir(real):  # noqa: PTH112 - scandir names each
             continue
         seen.add(real)

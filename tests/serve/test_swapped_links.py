@@ -16,6 +16,7 @@ import pytest
 from pipeline.api import HopRank
 from pipeline.errors import Forbidden, HopRankError, SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits
+from pipeline.files.guard import real_path
 from pipeline.ingest.sources.reader import read
 from pipeline.ingest.sources.walk import find
 from pipeline.progress import Progress
@@ -96,6 +97,20 @@ def test_of_hundreds_of_reads_beside_a_thread_that_swaps_none_gets_the_secret(
     assert len(got) > times / 20
     assert any("The tide comes." in text for text in got)
     assert not any(SECRET in text for text in got)
+
+
+def test_a_link_that_goes_while_it_is_resolved_is_a_file_that_is_gone(
+    docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swap(docs, "a.md")
+
+    def gone(path: str, **_: object) -> str:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(os, "readlink", gone)
+
+    assert real_path(docs / "a.md") == str(docs / "a.md")
+    assert "can't be read" in texts(docs / "a.md", replace(DEFAULT_LIMITS, within=(docs,)))
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Read documents from paths, one at a time, and from what the caller holds in memory: objects, and bytes of a file."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -8,6 +7,7 @@ from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable, content_of
+from pipeline.files.guard import real_path
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.code import check_handwritten
@@ -84,7 +84,7 @@ class _Reading:
         if isinstance(item, Skipped):
             yield self._left_out(item, "", named=False)
             return
-        identity = (os.path.realpath(item.path), item.key)
+        identity = (real_path(item.path), item.key)
         if identity in self._seen:
             return
         self._seen.add(identity)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.errors import SourceError
 from pipeline.files import unopenable, well_formed
-from pipeline.files.guard import Folders, listed
+from pipeline.files.guard import Folders, listed, real_path
 from pipeline.ingest.sources.ignored import Ignored
 from pipeline.records import Skipped
 
@@ -143,7 +143,7 @@ class _Walk:
         self._within = within
         self._pattern = pattern
         self._ignored = Ignored(root) if code else None
-        self._reals = [Path(os.path.realpath(root))]
+        self._reals = [Path(real_path(root))]
 
     def files(self) -> Iterator[SourceFile | Skipped]:
         """Yield the files in order. Raises SourceError if the root can't be opened."""
@@ -184,7 +184,7 @@ class _Walk:
         if not holds or (self._ignored is not None and self._ignored.folder(entry.names)):
             return False
         if entry.is_link:
-            real = Path(os.path.realpath(entry.path))
+            real = Path(real_path(entry.path))
             if any(real.is_relative_to(walked) or walked.is_relative_to(real) for walked in self._reals):
                 return False
             self._reals.append(real)

@@ -77,7 +77,7 @@ _FULL = "Make room on that disk; TMPDIR names the folder of temporary files."
 _PLACES = "EACCES EPERM EROFS EIO ENAMETOOLONG ELOOP EISDIR ENOTDIR".split()
 _GROUND = dict.fromkeys((getattr(errno, name) for name in _PLACES), "Take a place that you may read and write.")
 _GROUND |= dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _FULL)
-"""What to do about errors of the system, which are no bugs of ours."""
+"""Advice by number for errors of the system, which are no bugs of ours."""
 
 
 class Root(TyperGroup):

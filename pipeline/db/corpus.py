@@ -75,7 +75,7 @@ class CorpusHandle:
         try:
             rows = self.read(name, **params)
         except ClientError:
-            # Of a dropped corpus the indexes are gone, too; that raises Superseded here.
+            # A dropped corpus has no indexes any more either; that raises Superseded here.
             if unpublished is None or self.read_visible("corpus_size")["generation"]:
                 raise
             return unpublished

@@ -144,6 +144,15 @@ class Replaced:
         self._hoprank.replace([*documents, *others], self._corpus)
 
 
+@pytest.fixture
+def replaced(hoprank: HopRank, corpus_name: str, query: str, monkeypatch: pytest.MonkeyPatch) -> Replaced:
+    """A corpus whose texts are replaced when the query that the test names is about to be asked."""
+    made = Replaced(hoprank, corpus_name, query)
+    made.replace()
+    monkeypatch.setattr(Client, "read", lambda *args, **params: made.read(*args, **params))
+    return made
+
+
 @pytest.mark.parametrize(
     ("query", "filters"),
     [
@@ -154,16 +163,8 @@ class Replaced:
     ],
 )
 def test_a_question_whose_corpus_is_replaced_meanwhile_is_answered_from_the_new_one(
-    hoprank: HopRank,
-    corpus_name: str,
-    query: str,
-    filters: dict[str, object] | None,
-    monkeypatch: pytest.MonkeyPatch,
+    hoprank: HopRank, corpus_name: str, replaced: Replaced, filters: dict[str, object] | None
 ) -> None:
-    replaced = Replaced(hoprank, corpus_name, query)
-    replaced.replace()
-    monkeypatch.setattr(Client, "read", lambda *args, **params: replaced.read(*args, **params))
-
     found = hoprank.search(QUESTION, corpus=corpus_name, filters=filters, top_k=3).items
 
     assert replaced.texts == 2
@@ -184,12 +185,8 @@ def test_a_question_whose_corpus_is_replaced_meanwhile_is_answered_from_the_new_
     ],
 )
 def test_each_leg_answers_from_the_new_generation(
-    hoprank: HopRank, corpus_name: str, leg: Leg, query: str, monkeypatch: pytest.MonkeyPatch
+    hoprank: HopRank, corpus_name: str, leg: Leg, replaced: Replaced
 ) -> None:
-    replaced = Replaced(hoprank, corpus_name, query)
-    replaced.replace()
-    monkeypatch.setattr(Client, "read", lambda *args, **params: replaced.read(*args, **params))
-
     found = hoprank.search(QUESTION, corpus=corpus_name, leg=leg, top_k=3).items
 
     assert replaced.texts == 2
@@ -198,13 +195,7 @@ def test_each_leg_answers_from_the_new_generation(
 
 
 @pytest.mark.parametrize("query", [pytest.param("hydrate", marks=pytest.mark.slow), "shared_names"])
-def test_a_context_is_of_one_generation(
-    hoprank: HopRank, corpus_name: str, query: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replaced = Replaced(hoprank, corpus_name, query)
-    replaced.replace()
-    monkeypatch.setattr(Client, "read", lambda *args, **params: replaced.read(*args, **params))
-
+def test_a_context_is_of_one_generation(hoprank: HopRank, corpus_name: str, replaced: Replaced) -> None:
     context = hoprank.context(QUESTION, corpus=corpus_name)
 
     assert replaced.texts == 2

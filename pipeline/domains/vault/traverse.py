@@ -17,7 +17,7 @@ _MOST_SENTENCES = 3
 """Sentences around the links of a step that are returned: enough to see why a link exists. Chosen by hand."""
 
 _POSITION = TypeAdapter(tuple[int, int, str])
-"""What a cursor holds: the notes of the pages before it, the vault's generation, and the identity of the traversal."""
+"""Content of a cursor: the notes of the pages before it, the vault's generation, and the identity of the traversal."""
 
 _START_AGAIN = "Start again: leave the cursor out."
 

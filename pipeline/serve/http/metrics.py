@@ -8,7 +8,7 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"))
 """Methods that are counted by name: those of the routes, and of web pages that ask first."""
 
-# Of buckets: a warm search takes tens of milliseconds, queue_timeout and request_timeout are the upper end.
+# Bounds of the buckets: a warm search takes tens of milliseconds; queue_timeout and request_timeout are the highest.
 _SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
 

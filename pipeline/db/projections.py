@@ -73,7 +73,7 @@ def run_once(client: Client, owner: str, project: Callable[[str], object], run: 
         project(name)
         return run(name)
     finally:
-        client.read("drop_projection", graph=name)
+        drop_projection(client, name)
 
 
 def ensure_projection(client: Client, projection: Projection, megabytes: int, project: Callable[[str], object]) -> None:
@@ -89,13 +89,22 @@ def ensure_projection(client: Client, projection: Projection, megabytes: int, pr
     for name, other in own.items():
         replaced = (other.owner, other.kind) == (projection.owner, projection.kind)
         if (replaced and other.version != projection.version) or total > megabytes * 2**20:
-            client.read("drop_projection", graph=name)
+            drop_projection(client, name)
             total -= existing[name]
     try:
         project(projection.name)
     except ClientError as error:
         # Another caller made it, before this one ("exists") or meanwhile ("loaded").
         if not any(phrase in (error.message or "") for phrase in ("already exists", "already loaded")):
+            raise
+
+
+def drop_projection(client: Client, name: str) -> None:
+    """Drop a projection, if it exists; also beside others who drop it, in one of whom GDS fails."""
+    try:
+        client.read("drop_projection", graph=name)
+    except ClientError:
+        if any(row["name"] == name for row in client.read("projections")):
             raise
 
 
@@ -106,7 +115,7 @@ def drop_projections(client: Client, owner: str) -> None:
     for row in client.read("projections"):
         projection = Projection.named(row["name"])
         if projection and projection.owner == owner:
-            client.read("drop_projection", graph=row["name"])
+            drop_projection(client, row["name"])
 
 
 def is_missing(error: ClientError) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.projections import Projection, drop_projections
+from pipeline.db.projections import Projection, drop_projection, drop_projections
 from pipeline.flows.search import Retriever
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.rankers.gds_walk import GdsWalk, walk_projection
@@ -175,6 +176,22 @@ def test_dropping_takes_those_of_one_corpus(hoprank: HopRank, corpus: Corpus, li
 
     assert projections(hoprank.client, corpus) == []
     assert projections(hoprank.client, other) == [walk_projection(other, other.generation, WALK).name]
+
+
+def test_many_drop_one_at_once(client: Client, corpus: Corpus, cypher: Cypher) -> None:
+    for number in range(20):
+        name = f"hoprank-{corpus.id}-once-{number}"
+        cypher("MATCH (n:Corpus) WITH n LIMIT 1 RETURN gds.graph.project($name, n, null)", name=name)
+        together = threading.Barrier(6)
+
+        def drop(name: str = name, together: threading.Barrier = together) -> None:
+            together.wait()
+            drop_projection(client, name)
+
+        with ThreadPoolExecutor(6) as pool:
+            for dropped in [pool.submit(drop) for _ in range(6)]:
+                dropped.result()
+        assert name not in [row["name"] for row in client.read("projections")]
 
 
 @pytest.mark.slow

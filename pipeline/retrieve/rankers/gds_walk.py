@@ -8,7 +8,7 @@ from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import Corpus
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.projections import Projection, ensure_projection, is_missing, run_on_projection
+from pipeline.db.projections import Projection, drop_projection, ensure_projection, is_missing, run_on_projection
 from pipeline.errors import Superseded
 from pipeline.ids import digest
 from pipeline.retrieve.fusion import Ranked, ranked
@@ -75,7 +75,7 @@ class GdsWalk:
                 corpus.check_visible()
             except Superseded:
                 # It may lack what was collected meanwhile, and nobody would drop it.
-                self._client.read("drop_projection", graph=name)
+                drop_projection(self._client, name)
                 raise
 
         return project

@@ -134,9 +134,12 @@ class Memory(AgentMemory):
         scope: str | None = None,
     ) -> list[Fact]:
         """Return every version of the facts of an entity: of one relation, and with one ``other`` entity, if given."""
-        memory = self.opened()
-        start = memory.resolve(entity, type_=type_, scope=scope)
-        return patterns.history(memory, start, relation, memory.resolve(other, scope=scope) if other else None)
+
+        def read(memory: AgentMemory) -> list[Fact]:
+            start = memory.resolve(entity, type_=type_, scope=scope)
+            return patterns.history(memory, start, relation, memory.resolve(other, scope=scope) if other else None)
+
+        return self.read_whole(read)
 
     def related(
         self,
@@ -150,14 +153,17 @@ class Memory(AgentMemory):
         limit: int = 100,
     ) -> list[Related]:
         """Return what an entity relates to, or with ``reverse`` what relates to it: heaviest facts first."""
-        memory, times = self.opened(), when(as_of, known_at, self.zone)
-        start = memory.resolve(entity, scope=scope, when=times)
-        return patterns.related(memory, start, relations, times, limit, reverse=reverse)
+        times = when(as_of, known_at, self.zone)
+
+        def read(memory: AgentMemory) -> list[Related]:
+            start = memory.resolve(entity, scope=scope, when=times)
+            return patterns.related(memory, start, relations, times, limit, reverse=reverse)
+
+        return self.read_whole(read)
 
     def mentions(self, entity: str, *, scope: str | None = None) -> list[str]:
         """Return the keys of the texts that mention an entity, sorted."""
-        memory = self.opened()
-        return memory.texts_of(memory.resolve(entity, scope=scope).id)
+        return self.read_whole(lambda memory: memory.texts_of(memory.resolve(entity, scope=scope).id))
 
     def forget(
         self,

@@ -92,12 +92,13 @@ class Projects(Router):
 
     def related(self, project: str, types: Iterable[str] = ()) -> list[tuple[Project, Relation]]:
         """Return the projects to which relations of a project lead, the strongest first; all types by default."""
-        return self.graph.get_related(project, list(map(RelationType.parse, types)))
+        kinds = list(map(RelationType.parse, types))
+        return self._hoprank.read_graph(self.name, lambda graph: ProjectGraph(graph).get_related(project, kinds))
 
     def traverse(self, project: str, depth: int | None = None, types: Iterable[str] = ()) -> list[Step]:
         """Return the projects around a project, the nearest first, each with the way to it."""
-        depth = self.settings.depth if depth is None else depth
-        return self.graph.traverse(project, depth, list(map(RelationType.parse, types)))
+        kinds, depth = list(map(RelationType.parse, types)), self.settings.depth if depth is None else depth
+        return self._hoprank.read_graph(self.name, lambda graph: ProjectGraph(graph).traverse(project, depth, kinds))
 
     def propose(
         self,

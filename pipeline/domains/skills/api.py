@@ -1,11 +1,9 @@
 """The face of skill graphs, and its verbs for servers: find skills, and what to load for one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from graphlib import CycleError, TopologicalSorter
-from itertools import islice, pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import Field
 
@@ -13,14 +11,14 @@ from pipeline.api import HopRank
 from pipeline.domains.skills import build, check, queries
 from pipeline.domains.skills.check import Findings
 from pipeline.domains.skills.queries import Related, Required
-from pipeline.domains.skills.schema import SKILL, SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built
-from pipeline.errors import GraphError
-from pipeline.grouping import grouped
-from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode, explore
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, RankedNode
 from pipeline.progress import Progress
 from pipeline.registry import Verb
+
+_P = ParamSpec("_P")
+_Result = TypeVar("_Result")
 
 
 class Skills:
@@ -56,18 +54,15 @@ class Skills:
 
     def list(self, tag: str | None = None) -> Sequence[KnowledgeNode]:
         """Return the skills by id, with ``tag`` only those that have it."""
-        return queries.list_skills(self._graph(), tag)
+        return self._read(queries.list_skills, tag)
 
     def show(self, name: str) -> tuple[KnowledgeNode, Sequence[KnowledgeEdge]]:
         """Return a skill and all its edges."""
-        skill = queries.find_skill(graph := self._graph(), name)
-        return skill, queries.edges_of(graph, skill)
+        return self._read(queries.show, name)
 
     def search(self, text: str, top_k: int = 10) -> Sequence[RankedNode]:
         """Return the skills that fit a text by words, by the graph and by meaning, best first."""
-        # More than top_k, since packages and folders rank too. Both figures were chosen by hand; they aren't measured.
-        ranked = self._graph().search(text, top_k=max(50, 3 * top_k), mode=Mode.ALL, graph_hops=1)
-        return [one for one in ranked if one.node.type == SKILL][:top_k]
+        return self._read(queries.search, text, top_k)
 
     def related(self, name: str, top_k: int = 10) -> Sequence[Related]:
         """Return the skills with the highest PageRank personalised to a skill, best first, with the reasons.
@@ -75,64 +70,34 @@ class Skills:
         The walk passes through folders and packages. Skills connected by a folder alone are left out: a shared folder
         says little, and nothing if all skills are in one.
         """
-        graph = self._graph()
-        skill = queries.find_skill(graph, name)
-        ranked = graph.walk_from({skill.id: 1.0}, graph.size().nodes, self._settings.restart_prob)
-        strongest_first = sorted(queries.edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type))
-        edges = grouped((edge.other(skill.id), edge) for edge in strongest_first)
-        others = (one for one in ranked if one.node.type == SKILL and one.node.id != skill.id)
-        explained = ((one, queries.evidence(graph, skill, one.node, edges[one.node.id])) for one in others)
-        return [*islice((Related(one.node, one.score, why) for one, why in explained if why), top_k)]
+        return self._read(queries.related, name, top_k, self._settings.restart_prob)
 
     def requires(self, name: str, *, transitive: bool = False) -> Required:
         """Return the skills and packages that a skill requires, with ``transitive`` also theirs; and the missing."""
-        return queries.requires(self._graph(), name, transitive=transitive)
+        return self._read(queries.requires, name, transitive=transitive)
 
     def order(self, name: str) -> Sequence[KnowledgeNode]:
         """Return what to load for a skill, in order: what it requires first, itself last; ties by id.
 
         Raises GraphError naming the cycle if skills require each other.
         """
-        graph = self._graph()
-        required = queries.requires(graph, name, transitive=True).skills
-        ids = [queries.find_skill(graph, name).id, *(node.id for node, _ in required)]
-        subgraph = graph.get_subgraph(ids)
-        sorter = TopologicalSorter({id_: set[str]() for id_ in ids})
-        for edge in subgraph.get_edges_by_type(SkillEdge.REQUIRES):
-            sorter.add(edge.source, edge.target)
-        try:
-            sorter.prepare()
-        except CycleError as error:
-            cycle = " -> ".join(reversed(error.args[1]))
-            raise GraphError(f"Skills require each other: {cycle}.", "Take one of these requirements away.") from error
-        ordered: list[str] = []
-        while sorter.is_active():
-            ready = sorted(sorter.get_ready())
-            ordered += ready
-            sorter.done(*ready)
-        return subgraph.get_nodes(ordered)
+        return self._read(queries.load_order, name)
 
     def path(self, source: str, target: str) -> tuple[Sequence[KnowledgeNode], Sequence[Sequence[KnowledgeEdge]]]:
         """Return the strongest path between two skills, and the edges of each step; nothing if nothing joins them.
 
         A path through skills alone is preferred, then one through packages, then one through folders.
         """
-        graph = self._graph()
-        ends = queries.find_skill(graph, source).id, queries.find_skill(graph, target).id
-        all_but_folders = [kind.value for kind in SkillEdge if kind is not SkillEdge.CONTAINS]
-        for types in (queries.BETWEEN_SKILLS, all_but_folders, None):
-            found = explore.path(graph, *ends, types=types, by="strength")
-            if found.nodes:
-                break
-        joins = [{before.id, after.id} for before, after in pairwise(found.nodes)]
-        return found.nodes, [[edge for edge in found.edges if {edge.source, edge.target} == join] for join in joins]
+        return self._read(queries.path, source, target)
 
     def check(self) -> Findings:
         """Report missing dependencies, cycles of requirements, orphans and near-duplicates."""
-        return check.check(self._graph(), self._settings)
+        return self._read(check.check, self._settings)
 
-    def _graph(self) -> KnowledgeGraph:
-        return self._connection.graph(self.name, create=False)
+    def _read(
+        self, read: Callable[Concatenate[KnowledgeGraph, _P], _Result], *args: _P.args, **kw: _P.kwargs
+    ) -> _Result:
+        return self._connection.read_graph(self.name, lambda graph: read(graph, *args, **kw))
 
 
 Graph = Annotated[str, Field(description="Name of the graph of skills.")]

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import islice, pairwise
 from typing import Any
 
 from pipeline.domains.skills.references import folded
 from pipeline.domains.skills.schema import FOLDER, PACKAGE, SKILL, SkillEdge
 from pipeline.errors import GraphError, did_you_mean
-from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.grouping import grouped
+from pipeline.knowledge import Direction, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Mode, RankedNode, explore
 
 BETWEEN_SKILLS = [
     kind.value for kind in (SkillEdge.REQUIRES, SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR)
@@ -82,6 +85,30 @@ def list_skills(graph: KnowledgeGraph, tag: str | None = None) -> list[Knowledge
     return [skill for skill in skills if tag is None or folded(tag) in map(folded, skill.labels)]
 
 
+def show(graph: KnowledgeGraph, name: str) -> tuple[KnowledgeNode, list[KnowledgeEdge]]:
+    """Return a skill and all its edges."""
+    skill = find_skill(graph, name)
+    return skill, edges_of(graph, skill)
+
+
+def search(graph: KnowledgeGraph, text: str, top_k: int) -> list[RankedNode]:
+    """Return the skills that fit a text by words, by the graph and by meaning, best first."""
+    # More than top_k, since packages and folders rank too. Both figures were chosen by hand; they aren't measured.
+    ranked = graph.search(text, top_k=max(50, 3 * top_k), mode=Mode.ALL, graph_hops=1)
+    return [one for one in ranked if one.node.type == SKILL][:top_k]
+
+
+def related(graph: KnowledgeGraph, name: str, top_k: int, restart_prob: float) -> list[Related]:
+    """Return the skills with the highest PageRank personalised to a skill, without those that only a folder joins."""
+    skill = find_skill(graph, name)
+    ranked = graph.walk_from({skill.id: 1.0}, graph.size().nodes, restart_prob)
+    strongest_first = sorted(edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type))
+    edges = grouped((edge.other(skill.id), edge) for edge in strongest_first)
+    others = (one for one in ranked if one.node.type == SKILL and one.node.id != skill.id)
+    explained = ((one, evidence(graph, skill, one.node, edges[one.node.id])) for one in others)
+    return [*islice((Related(one.node, one.score, why) for one, why in explained if why), top_k)]
+
+
 def requires(graph: KnowledgeGraph, name: str, *, transitive: bool) -> Required:
     """Return the requirements of a skill, with ``transitive`` also theirs; nearest first, ties by id."""
     skill = find_skill(graph, name)
@@ -96,6 +123,39 @@ def requires(graph: KnowledgeGraph, name: str, *, transitive: bool) -> Required:
         [pair for pair in reached if pair[0].type == PACKAGE],
         sorted({text for node in (skill, *(required for required, _ in skills)) for text in missing_of(node)}),
     )
+
+
+def load_order(graph: KnowledgeGraph, name: str) -> list[KnowledgeNode]:
+    """Return what to load for a skill, in order; raises GraphError naming the cycle if skills require each other."""
+    required = requires(graph, name, transitive=True).skills
+    ids = [find_skill(graph, name).id, *(node.id for node, _ in required)]
+    subgraph = graph.get_subgraph(ids)
+    sorter = TopologicalSorter({id_: set[str]() for id_ in ids})
+    for edge in subgraph.get_edges_by_type(SkillEdge.REQUIRES):
+        sorter.add(edge.source, edge.target)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        cycle = " -> ".join(reversed(error.args[1]))
+        raise GraphError(f"Skills require each other: {cycle}.", "Take one of these requirements away.") from error
+    ordered: list[str] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        ordered += ready
+        sorter.done(*ready)
+    return subgraph.get_nodes(ordered)
+
+
+def path(graph: KnowledgeGraph, source: str, target: str) -> tuple[list[KnowledgeNode], list[list[KnowledgeEdge]]]:
+    """Return the strongest path between two skills, by way of skills, else packages, else folders; and its edges."""
+    ends = find_skill(graph, source).id, find_skill(graph, target).id
+    all_but_folders = [kind.value for kind in SkillEdge if kind is not SkillEdge.CONTAINS]
+    for types in (BETWEEN_SKILLS, all_but_folders, None):
+        found = explore.path(graph, *ends, types=types, by="strength")
+        if found.nodes:
+            break
+    joins = [{before.id, after.id} for before, after in pairwise(found.nodes)]
+    return list(found.nodes), [[edge for edge in found.edges if {edge.source, edge.target} == join] for join in joins]
 
 
 def missing_of(node: KnowledgeNode) -> list[str]:

@@ -1,15 +1,15 @@
 """The face of tool graphs, and its verbs for servers: find the tools for a task, and chains of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import NamedGraph, check_graph, get_graph
+from pipeline.db.catalogue import check_graph, get_graph
 from pipeline.db.corpus import read_whole
 from pipeline.domains.tools import build, queries
 from pipeline.domains.tools.catalogue import Built, Catalogue, stored_catalogue
@@ -23,6 +23,8 @@ from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 from pipeline.progress import Progress
 from pipeline.registry import Verb
 from pipeline.retrieve.lru import SharedCache
+
+_Answer = TypeVar("_Answer")
 
 
 class Tools:
@@ -55,7 +57,7 @@ class Tools:
         """
         limits = self._connection.settings.sources.limits
         files, calls = [Path(path) for path in paths], Path(log) if log else None
-        return build.build(partial(self._graph, create=True), files, self._settings, progress, limits=limits, log=calls)
+        return build.build(self._make, files, self._settings, progress, limits=limits, log=calls)
 
     def connect(
         self,
@@ -73,35 +75,37 @@ class Tools:
         progress = progress or Progress()
         with progress.stage("connect"):
             catalogue = list_live(server, timeout=timeout, env=env)
-        return build.add(partial(self._graph, create=True), catalogue, self._settings, progress)
+        return build.add(self._make, catalogue, self._settings, progress)
 
     def catalogue(self) -> Catalogue:
         """Return the registries, services and tools that the graph holds, tools by id."""
-        return stored_catalogue(self._graph())
+        return self._connection.read_graph(self.name, stored_catalogue)
 
     def find(self, task: str, top_k: int | None = None) -> list[FoundTool]:
         """Return the tools for a task with what they need, best first; by default as many as the task seems to need."""
-        return self._search().find(task, top_k)
+        return self._ask(lambda search: search.find(task, top_k))
 
     def chains(self, task: str, limit: int | None = None) -> list[Chain]:
         """Return the best chains of tools for a task, in which each output fits the next input."""
-        return self._search().chains(task, limit)
+        return self._ask(lambda search: search.chains(task, limit))
 
     def chains_between(self, start: str, goal: str, limit: int | None = None) -> list[Chain]:
         """Return the best chains from available to wanted data: each a tool, a type or a field."""
-        return self._search().chains_between(start, goal, limit)
+        return self._ask(lambda search: search.chains_between(start, goal, limit))
 
     def show(self, tool: str) -> ToolDetails:
         """Return a tool, by id or name: what it takes and returns, and the tools before and after it."""
-        return self._search().show(tool)
+        return self._ask(lambda search: search.show(tool))
 
     def traverse(self, node: str, depth: int = 2, edge_types: Sequence[str] = (), limit: int = 50) -> list[ReachedNode]:
         """Return the nodes within ``depth`` edges of a node or tool, nearest first."""
-        return queries.traverse(self._graph(), node, depth, edge_types, limit)
+        return self._connection.read_graph(
+            self.name, lambda graph: queries.traverse(graph, node, depth, edge_types, limit)
+        )
 
     def path(self, start: str, goal: str, depth: int = 8, edge_types: Sequence[str] = ()) -> list[KnowledgeNode]:
         """Return the nodes of a path with the fewest edges between two nodes or tools; nothing if there is none."""
-        return queries.path(self._graph(), start, goal, depth, edge_types)
+        return self._connection.read_graph(self.name, lambda graph: queries.path(graph, start, goal, depth, edge_types))
 
     def evaluate(self, folder: str | Path, *, progress: Progress | None = None) -> ToolReport:
         """Measure the finding of tools on a folder with corpus.jsonl, queries.jsonl and qrels.tsv, in a graph apart."""
@@ -109,20 +113,23 @@ class Tools:
         make = partial(build.build, settings=self._settings, limits=limits)
         return evaluate(make, self._connection, Path(folder), progress=progress)
 
-    def _graph(self, *, create: bool = False) -> KnowledgeGraph:
-        return self._connection.graph(self.name, create=create)
+    def _make(self) -> KnowledgeGraph:
+        return self._connection.graph(self.name)
 
-    def _search(self) -> ToolSearch:
-        def read(stored: NamedGraph) -> ToolSearch:
-            search = ToolSearch(self._connection.graph_of(stored), self._connection.embedder, self._settings)
-            check_graph(self._connection.client, stored, unchanged=True)
-            return search
+    def _ask(self, ask: Callable[[ToolSearch], _Answer]) -> _Answer:
+        """Return what ``ask`` returns for the search of the graph as it is now; it is called again if that changes."""
+        connection = self._connection
 
-        def current() -> ToolSearch:
-            stored = get_graph(self._connection.client, self.name)
-            return self._searches.get((stored.id, stored.version), lambda: read(stored))
+        def once() -> _Answer:
+            stored = get_graph(connection.client, self.name)
 
-        return read_whole(current)
+            def read() -> ToolSearch:
+                check = partial(check_graph, connection.client, stored, unchanged=True)
+                return ToolSearch(connection.graph_of(stored), connection.embedder, self._settings, check)
+
+            return ask(self._searches.get((stored.id, stored.version), read))
+
+        return read_whole(once)
 
 
 Task = Annotated[str, Field(min_length=1, max_length=10_000, description="What is to be done.")]

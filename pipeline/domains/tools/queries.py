@@ -1,6 +1,6 @@
 """Queries of a tool graph: tools, chains, a tool with its links, the nodes around one and the path between two."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -69,18 +69,28 @@ class ToolDetails:
 
 
 class ToolSearch:
-    """Searches of one tool graph, which is read once. Thread-safe. Raises GraphError if the graph holds no tools."""
+    """Searches of one tool graph, which is read once. Thread-safe. Raises GraphError if the graph holds no tools.
 
-    def __init__(self, graph: KnowledgeGraph, embedder: Embedder, settings: ToolSettings) -> None:
+    ``check`` is called after each reading, and raises if the graph has changed: what was read is not kept then.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        embedder: Embedder,
+        settings: ToolSettings,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         nodes, services = graph.find_nodes_by_type(TOOL), graph.find_nodes_by_type(SERVICE)
         if not nodes:
             raise GraphError(f"The graph {graph.name!r} holds no tools.", "Build it: hoprank tools build PATH.")
-        self._graph, self._embed, self._settings = graph, embedding_by(embedder), settings
+        self._graph, self._embed, self._settings, self._check = graph, embedding_by(embedder), settings, check
         self._flows = graph.get_edges_by_type(ToolEdge.DATA_FLOW.value)
         self._tools = [tool_of(node) for node in nodes]
         names = {node.id: str(node.properties.get("name", node.id)) for node in services}
         self._services = {id_.removeprefix(node_id(SERVICE)): name for id_, name in names.items()}
         self.index = ToolIndex.of_nodes(nodes, services, self._flows)
+        check()
 
     @classmethod
     def open(cls, hoprank: HopRank, graph: str = "tools") -> Self:
@@ -92,7 +102,9 @@ class ToolSearch:
     def network(self) -> ToolNetwork:
         """The links between the tools, read at their first use: finding tools needs none."""
         others = (self._graph.get_edges_by_type(kind.value) for kind in LINKS if kind is not ToolEdge.DATA_FLOW)
-        return ToolNetwork.of_edges(self._tools, self._services, chain(self._flows, *others))
+        network = ToolNetwork.of_edges(self._tools, self._services, chain(self._flows, *others))
+        self._check()
+        return network
 
     @cached_property
     def _system(self) -> TypeSystem:

@@ -60,7 +60,7 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
         app.include_router(part, responses=problems.RESPONSES)
     app.include_router(make_router())
     # The last one added is the first to see a request.
-    app.add_middleware(LimitBody, megabytes=settings.max_megabytes)
+    app.add_middleware(LimitBody, megabytes=settings.max_megabytes, access=access)
     if access.is_open:
         app.add_middleware(RefuseOtherPages, origins=settings.origins)
     if settings.origins:

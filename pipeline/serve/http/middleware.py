@@ -12,9 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pipeline.errors import Forbidden, TooLarge
+from pipeline.errors import Forbidden, TooLarge, Unauthenticated
 from pipeline.files.limits import MEGABYTE
-from pipeline.serve.access import is_loopback
+from pipeline.serve.access import Access, is_loopback
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.problems import response, response_of
 
@@ -104,10 +104,14 @@ class RefuseOtherPages:
 
 
 class LimitBody:
-    """Refuses bodies of more than ``megabytes``, whether their length is declared or not."""
+    """Refuses bodies of more than ``megabytes``, whether their length is declared or not.
 
-    def __init__(self, app: ASGIApp, megabytes: float) -> None:
+    It reads none without a token: FastAPI would parse it before a route asks for the token.
+    """
+
+    def __init__(self, app: ASGIApp, megabytes: float, access: Access) -> None:
         self._app = app
+        self._access = access
         self._most = int(megabytes * MEGABYTE)
         fix = "Send less at a time, or raise serve.max_megabytes."
         self._refusal = TooLarge(f"The body is larger than {megabytes:g} MB.", fix)
@@ -117,7 +121,14 @@ class LimitBody:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        declared = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        declared = headers.get("content-length", "")
+        if scope["method"] not in _READS:  # whose bodies nothing reads
+            try:
+                self._access.token(headers.get("authorization"))
+            except Unauthenticated as error:
+                await response_of(error)(scope, receive, send)
+                return
         if declared.isdecimal() and int(declared) > self._most:
             await response_of(self._refusal)(scope, receive, send)
             return

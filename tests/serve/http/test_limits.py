@@ -50,6 +50,15 @@ def test_every_operation_but_the_checks_needs_a_token(guarded: TestClient) -> No
     assert open_ == {"/health", "/ready"}
 
 
+def test_no_body_is_read_without_a_token(guarded: TestClient) -> None:
+    """FastAPI parses a body before a route asks for the token, and answers a malformed one with 422."""
+    sent: list[dict[str, Any]] = [{"content": b"{"}, {"content": b"x" * 20_000}, {"content": iter([b"{", b"["])}]
+
+    for body in sent:
+        assert guarded.post("/v1/search", headers={"Content-Type": "application/json"}, **body).status_code == 401
+    assert guarded.post("/v1/search", content=b"{", headers=bearer(FULL)).status_code == 422
+
+
 def test_a_token_opens_its_corpora_alone(guarded: TestClient, library: str) -> None:
     reader = bearer(READER)
 

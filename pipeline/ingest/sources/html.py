@@ -1,8 +1,9 @@
 """HTML: title, headings, paragraphs, preformatted text, tables and links; scripts, styles and menus are dropped."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
+from itertools import takewhile
 
 from bs4 import BeautifulSoup
 from bs4.dammit import EncodingDetector
@@ -20,7 +21,7 @@ _BLOCKS = frozenset(
     "table tbody td tfoot th thead tr ul".split()
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LAYOUT_CONTENT = [*_HEADINGS, "table", "pre", "ul", "ol", "section", "article"]
+_LAYOUT_CONTENT = frozenset((*_HEADINGS, "table", "pre", "ul", "ol", "section", "article"))
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]*>")
 
 
@@ -31,7 +32,7 @@ def parse(source: Source) -> Document:
         # html.parser takes minutes for some damaged pages, lxml doesn't; bs4 warns about an XML declaration, and about
         # a text so short that it could be a file's name
         soup = BeautifulSoup(_DECLARATION.sub("", markup, count=1) + "\n", "lxml")
-        page = _Page()
+        page = _Page(_layout_tables(soup))
         for element, entering in _walk(soup):
             page.take(element, entering)
         page.built.close(BlockKind.PARAGRAPH)
@@ -66,11 +67,26 @@ def _walk(root: Tag) -> Iterator[tuple[PageElement, bool]]:
                 pending.extend((child, True) for child in reversed(element.contents))
 
 
+def _layout_tables(root: Tag) -> set[int]:
+    """Return the ids of the tables that arrange other blocks, in one pass: each may hold thousands of others."""
+    found, around = set[int](), list[int]()
+    for element, entering in _walk(root):
+        if not isinstance(element, Tag) or element.name not in _LAYOUT_CONTENT:
+            continue
+        if entering:
+            # Those around one that was found are found, too.
+            found.update(takewhile(lambda table: table not in found, reversed(around)))
+        if element.name == "table":
+            around.append(id(element)) if entering else around.pop()
+    return found
+
+
 class _Page:
     """Writes elements to a text. The content of a heading, ``pre`` or data table becomes a single block."""
 
-    def __init__(self) -> None:
+    def __init__(self, layout_tables: Set[int]) -> None:
         self.built = TextBuilder()
+        self._layout_tables = layout_tables
         self._container: Tag | None = None
         self._anchors: list[int] = []
         self._cells = 0
@@ -87,7 +103,8 @@ class _Page:
             self._separate(tag)
         elif tag.name in _BLOCKS:
             self.built.close(BlockKind.PARAGRAPH)
-            if tag.name in _HEADINGS or tag.name == "pre" or (tag.name == "table" and not tag.find(_LAYOUT_CONTENT)):
+            is_data = tag.name == "table" and id(tag) not in self._layout_tables
+            if tag.name in _HEADINGS or tag.name == "pre" or is_data:
                 self._container = tag
         if tag.name == "br":
             self.built.new_line()

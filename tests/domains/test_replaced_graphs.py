@@ -83,10 +83,9 @@ def test_an_answer_is_of_one_graph(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    make(hoprank, name, tmp_path)
+    face = type(make(hoprank, name, tmp_path))
     graph = hoprank.graph(name)
     nodes, edges = list(graph.nodes()), list(graph.edges())
-    face = {skills: Skills, tools: Tools, memory: Memory, projects: Projects}[make]
     before = ask(face(hoprank, name))
     assert before, "there is an answer"
     asked: list[str] = []

@@ -107,8 +107,8 @@ def import_corpus(
     name is taken or the file lacks vectors of another model.
     """
     with progress.stage("import") as done:
-        options = RestoreOptions(_embed(client, embedder), done, untrusted=True)
-        return restore(client, _checked(read_lines(path), embedder), name, options)
+        options = RestoreOptions(_embed(client, embedder), done, file=str(path))
+        return restore(client, _checked(read_lines(path), embedder, path), name, options)
 
 
 def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *, progress: Progress) -> Corpus:
@@ -191,7 +191,7 @@ def _rebuild(
     return get_corpus(client, corpus.name)
 
 
-def _checked(parts: Iterator[Part], embedder: Embedder) -> Iterator[Part]:
+def _checked(parts: Iterator[Part], embedder: Embedder, path: Path) -> Iterator[Part]:
     for part in parts:
         if (
             part.kind == "corpus"
@@ -199,7 +199,7 @@ def _checked(parts: Iterator[Part], embedder: Embedder) -> Iterator[Part]:
             and part.value["fingerprint"] != embedder.fingerprint_beside(part.value["fingerprint"])
         ):
             raise CorpusError(
-                f"The export lacks its vectors, by {part.value['fingerprint']}, not by {embedder.fingerprint}.",
+                f"{path} lacks its vectors, by {part.value['fingerprint']}, not by {embedder.fingerprint}.",
                 "Give --model, or export it with its vectors.",
             )
         yield part

@@ -43,13 +43,13 @@ class RestoreOptions:
     """Options of a restoration. ``embed`` makes missing vectors; ``done`` receives the number of parts written.
 
     ``relink`` expects parts that are only documents and chunks, and links them as an ingest with these settings would.
-    ``untrusted`` parts are those of a file, which anybody may have written: no other corpus reuses their vectors.
+    ``file`` is the file that the parts are from, which anybody may have written: no other corpus reuses their vectors.
     """
 
     embed: Embed
     done: Callable[[int], None]
     relink: LinkSettings | None = None
-    untrusted: bool = False
+    file: str = ""
 
 
 def restore(client: Client, parts: Iterable[Part], name: str | None, options: RestoreOptions) -> Corpus:
@@ -59,14 +59,15 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
     have another schema version. Errors of ``parts`` are passed on; on an InputError the new corpus is dropped.
     """
     remaining = iter(parts)
-    head = next(remaining, Part("", {}))
+    head, what = next(remaining, Part("", {})), options.file or "The copy"
     if head.kind != "corpus" or head.value.get("format") != FORMAT:
         raise CorpusError(
-            "What is to be imported doesn't begin with a corpus.", "Give a file that `hoprank corpus export` wrote."
+            f"{what} doesn't begin with a corpus.",
+            "Give a file that `hoprank corpus export` wrote.",
         )
     if head.value["schema"] not in _READABLE:
         raise CorpusError(
-            f"The export is of schema version {head.value['schema']}, not {SCHEMA_VERSION}.",
+            f"{what} is of schema version {head.value['schema']}, not {SCHEMA_VERSION}.",
             "Export it again with the present version of HopRank.",
         )
     name = name or str(head.value["name"])
@@ -78,7 +79,10 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
             raise CorpusError(f"There is a corpus {name!r} already.", "Give another name (--as), or drop that one.")
         session.begin()
         with Spool[PreparedChunk]() as spool:
-            counts = _Restore(session, options, spool).write(remaining)
+            try:
+                counts = _Restore(session, options, spool).write(remaining)
+            except CorpusError as error:
+                raise CorpusError(f"{what}: {error.message}", error.fix) from error
             embed_contexts(session, lambda texts: options.embed(session.corpus.record.fingerprint, texts))
         session.collect_garbage(session.publish(counts=counts))
     return get_corpus(client, name)
@@ -179,11 +183,11 @@ class _Restore:
                 f" {length:.4g}.",
                 f"Vectors of this corpus have {dimension} numbers and length 1. Export it again.",
             )
-        imported = bool(len(vector) and (self._options.untrusted or value.get("imported")))
+        imported = bool(len(vector) and (self._options.file or value.get("imported")))
         content_hash = value["embedded"]
         # A vector that is kept keeps the hash of the text that it was made from, unless a file says so: then it is that
         # of the text, or that of the vector if this was supplied.
-        if not len(vector) or self._options.untrusted:
+        if not len(vector) or self._options.file:
             own = digest(embedded_text(chunk))
             content_hash = own if content_hash == own or not len(vector) else supplied_hash(vector)
         return PreparedChunk(chunk, vector, stored_links(value), content_hash, imported)

@@ -24,6 +24,8 @@ from rich.table import Table
 
 from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, list_corpora
+from pipeline.flows.maintain import export_corpus
+from pipeline.progress import Progress
 from tests.benchmarks.faults_commands import Commands, Ended, running
 from tests.benchmarks.faults_hostile import FORMATS, Hostile, hostile
 
@@ -128,7 +130,7 @@ class Reading:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
         kind.write(self._folder, words)
-        good = sorted(map(str, self._folder.iterdir()))
+        good = sorted(str(one) for one in self._folder.iterdir() if one.suffix != ".tsv")
         path = self._folder / (kind.name or bad.name)
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(bad.content)
@@ -170,15 +172,23 @@ def judged(ended: Ended, bad: Hostile, path: Path) -> str:
     return "named" if done["skipped"] else "read" if done["documents"] > 2 or not bad.content.strip() else "silent"
 
 
+def exported(hoprank: HopRank) -> bytes:
+    """Return the export of a small corpus."""
+    hoprank.add([{"id": f"d{at}", "text": f"Ada Lovelace met Charles Babbage {at} times."} for at in range(3)], "made")
+    with tempfile.TemporaryDirectory() as folder:
+        export_corpus(hoprank.client, "made", path := Path(folder) / "made.jsonl", progress=Progress())
+        return path.read_bytes()
+
+
 def run(hoprank: HopRank, number: int, seed: int, only: Sequence[str]) -> tuple[Table, int]:
     """Read so many files of each format; return the table of counts, and how many were wrong."""
     table = Table("format", *OUTCOMES, "slowest", "largest", title=f"{number} hostile files a format")
-    total = Counter[str]()
+    total, sample = Counter[str](), exported(hoprank)
     with tempfile.TemporaryDirectory() as home, running(Path(home)) as commands:
         reading = Reading(hoprank, commands, Path(home) / "work")
         for name in [name for name in FORMATS if not only or name in only]:
             counts, slowest, largest = Counter[str](), (0.0, ""), (0.0, "")
-            for bad in hostile(name, number, seed):
+            for bad in hostile(name, number, seed, sample if name == "exports" else b""):
                 ended, outcomes = reading.judge(KINDS[name], bad)
                 counts.update(["files", *outcomes])
                 slowest = max(slowest, (ended.seconds, bad.kind))

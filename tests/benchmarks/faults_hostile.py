@@ -185,20 +185,20 @@ FORMATS: dict[str, tuple[str, Callable[[], bytes], dict[str, Make]]] = {
     "GraphML": (".graphml", foreign.GRAPHML.encode, XMLS),
     "graph lines": (".jsonl", foreign.LINES.encode, JSONS),
     "graph documents": (".json", foreign.GRAPH.encode, JSONS),
-    "exports": (".jsonl", foreign.EXPORT.encode, JSONS),
+    "exports": (".jsonl", bytes, JSONS),
     "querysets": (".jsonl", QUERIES.encode, JSONS),
 }
-"""The formats: a suffix, a well-formed sample, and the format's own attacks."""
+"""The formats: a suffix, a well-formed sample, which exports get of the server, and the format's own attacks."""
 
 
-def hostile(name: str, number: int, seed: int) -> Iterator[Hostile]:
-    """Yield so many hostile files of a format."""
+def hostile(name: str, number: int, seed: int, given: bytes = b"") -> Iterator[Hostile]:
+    """Yield so many hostile files of a format; ``given`` is a well-formed sample to damage instead of the format's."""
     suffix, sample, own = FORMATS[name]
     chance = random.Random(f"{seed} {name}")  # noqa: S311 - chosen, so that a file can be had again
     for at, (kind, make) in enumerate([*own.items()][:number]):
         yield Hostile(kind, f"{STEMS[at % len(STEMS)]}{suffix}", make())
     for at in range(len(own), number):
-        kind, content = damaged(sample(), chance)
+        kind, content = damaged(given or sample(), chance)
         yield Hostile(kind, f"{STEMS[at % len(STEMS)]}{suffix}", content)
 
 

@@ -210,9 +210,10 @@ def test_what_is_no_export_is_refused_and_leaves_no_corpus(
     path = exported(hoprank, name, tmp_path / "corpus.jsonl")
     path.write_text("\n".join(spoil(path.read_text().splitlines())))
 
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as caught:
         imported(hoprank, path, other)
 
+    assert str(path) in str(caught.value)
     assert find_corpus(hoprank.client, other) is None
 
 

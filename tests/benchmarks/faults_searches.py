@@ -1,11 +1,11 @@
 """Searches beside writers, counted: a part of bench_faults.py.
 
-Sixteen threads ask two corpora and a knowledge graph by their names, by every
-leg, with and without a filter or an explanation, as contexts and as paths, while one thread replaces all texts again
-and again, renames the corpora there and back, links one anew, migrates it, drops the other and makes it anew, and replaces
-the graph. Each text says which replacement it is of. An answer is *empty* if it has no passage, though its corpus was never
-without; *mixed* if it has passages of two replacements; *absent* if nothing had the name at that time, which is right
-between a rename and the next. Nothing may be empty, mixed or an error.
+Sixteen threads ask two corpora and a knowledge graph by their names, by every leg, with and without a filter or an
+explanation, as contexts and as paths, while one thread replaces all texts again and again, renames the corpora there
+and back, links one anew, migrates it, drops the other and makes it anew, and replaces the graph. Each text says which
+replacement it is of. An answer is *empty* if it has no passage, though its corpus was never without; *mixed* if it
+has passages of two replacements; *absent* if nothing had the name at that time, which is right between a rename and
+the next. Nothing may be empty, mixed or an error.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.cli.options import flags as assigned
 from pipeline.db.embedded import ServerOptions
 from pipeline.domains import skills
 from pipeline.domains.skills.settings import SkillSettings
@@ -264,3 +265,143 @@ def test_a_section_that_no_domain_brings_is_refused_by_its_class() -> None:
 def test_the_limits_of_sources_are_those_of_the_readers() -> None:
     assert load_settings().sources.limits == DEFAULT_LIMITS
     assert load_settings({"sources": {"max_megabytes": 0.5}}).sources.limits.bytes_read == 500_000
+
+
+FOLDERS = (Path("/a"), Path("/b"))
+ADDED = {"vector": 9.0, "new": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "folders", "added"),
+    [
+        ("serve.folders", '["/a", "/b"]', FOLDERS, {}),
+        ("serve.folders", "['/a',\n'/b',]", FOLDERS, {}),
+        ("serve", '{folders = ["/a", "/b"]}', FOLDERS, {}),
+        ("serve", '{"folders": ["/a", "/b"]}', FOLDERS, {}),
+        ("scorer.unnamed", "{vector = 9, new = 1.0}", (), ADDED),
+        ("scorer.unnamed", '{"vector": 9, "new": 1}', (), ADDED),
+        ("scorer", "{unnamed = {vector = 9, new = 1}}", (), ADDED),
+        ("scorer.unnamed.vector", "9", (), {"vector": 9.0}),
+    ],
+)
+@pytest.mark.parametrize("by_variable", [False, True])
+def test_lists_and_tables_are_toml_values(
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: str,
+    folders: tuple[Path, ...],
+    added: dict[str, float],
+    by_variable: bool,
+) -> None:
+    default, flags = load_settings(), {}
+    if by_variable:
+        monkeypatch.setenv(f"HOPRANK_{name.replace('.', '__').upper()}", value)
+    else:
+        flags = assigned(assignments=[f"{name}={value}"])
+
+    settings = load_settings(flags)
+
+    assert settings.serve == default.serve.model_copy(update={"folders": folders})
+    assert settings.scorer.unnamed == default.scorer.unnamed | added
+    assert settings.scorer.named == default.scorer.named
+
+
+def test_a_table_of_tables_is_one_value_or_several() -> None:
+    runs = '{source = ["service"], target = ["config"], description = "x = [y]"}'
+    whole = assigned(assignments=[f"memory.relation_types={{runs_on = {runs}}}"])
+    part = assigned(assignments=[f"memory.relation_types.runs_on={runs}"])
+
+    assert load_settings(whole) == load_settings(part) != load_settings()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("BAAI/bge-m3", "BAAI/bge-m3"),
+        ('"BAAI/bge-m3"', "BAAI/bge-m3"),
+        ("'a b'", "a b"),
+        ("[a]", "[a]"),
+        ('["a"]', '["a"]'),
+        ("{a = 1}", "{a = 1}"),
+        ('"a', '"a'),
+        ("1e3", "1e3"),
+        ("true", "true"),
+        ("2026-11-26", "2026-11-26"),
+    ],
+)
+def test_a_text_stays_as_it_is_without_quotes_around_it(value: str, text: str) -> None:
+    assert load_settings(assigned(assignments=[f"embed.model={value}"])).embed.model == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("serve.folders", "/a", "'/a': a list is expected"),
+        ("serve.folders", "/a,/b", "'/a,/b': a list is expected"),
+        ("serve.folders", "[/a]", "'[/a]': a list is expected; as TOML: Invalid value"),
+        ("serve.folders", '["/a"', "a list is expected; as TOML: Unclosed array"),
+        ("serve.folders", "[" * 99_999, "a list is expected; as TOML:"),
+        ("serve.folders", '["/a"]\n[walk]', "a list is expected; as TOML:"),
+        ("serve.folders", "{a = 1}", "a list is expected"),
+        ("scorer.unnamed", "0.5", "'0.5': a table is expected"),
+        ("scorer.unnamed", "[1]", "a table is expected"),
+        ("walk", "0.5", "a table is expected"),
+    ],
+)
+@pytest.mark.parametrize("by_variable", [False, True])
+def test_what_is_no_list_or_table_is_refused_with_the_way_to_write_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str, by_variable: bool
+) -> None:
+    variable = f"HOPRANK_{name.replace('.', '__').upper()}"
+    flags = {} if by_variable else assigned(assignments=[f"{name}={value}"])
+    if by_variable:
+        monkeypatch.setenv(variable, value)
+
+    with pytest.raises(ConfigurationError) as refused:
+        load_settings(flags)
+
+    assert says in refused.value.message
+    assert f"{name} ({variable if by_variable else 'flag'})" in refused.value.message
+    assert (f"{variable}='" if by_variable else f"--set '{name}=") in refused.value.fix
+
+
+def test_a_text_for_a_list_in_a_file_is_refused(configure: Configure) -> None:
+    path = configure("[serve]\nfolders = '[\"/a\"]'\n")
+
+    assert f"serve.folders ({path}): '[\"/a\"]': a list is expected" in refusal()
+
+
+@pytest.mark.parametrize(
+    "value", ['{token = "hunter2"}', "{token = hunter2}", '{tokens = [{token = "hunter2"}]}', "{tokens = hunter2}"]
+)
+def test_no_error_repeats_a_token_in_a_table(value: str) -> None:
+    assert "hunter2" not in refusal(assigned(assignments=[f"serve={value}"]))
+
+
+def test_the_variable_that_holds_a_setting_is_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPRANK_WALK", "{damping = 0.5}")
+    monkeypatch.setenv("HOPRANK_SCORER__NAMED__WALK", "30")
+    monkeypatch.setenv("HOPRANK_SERVE__TOKENS", '[{token = "short"}]')
+
+    assert "serve.tokens.0.token (HOPRANK_SERVE__TOKENS)" in refusal()
+    monkeypatch.delenv("HOPRANK_SERVE__TOKENS")
+    assert origin("walk.damping") == "HOPRANK_WALK"
+    assert origin("walk.link").endswith("default.toml")
+    assert origin("scorer.named") == "HOPRANK_SCORER__NAMED__WALK"
+
+
+def test_a_value_is_shown_as_it_can_be_set() -> None:
+    settings = [
+        "serve.folders=['/a', '/b']",
+        'memory.entity_types={"a key" = "é \\"x\\"", b = "[y]"}',
+        "sources.code=true",
+    ]
+    chosen = assigned(assignments=settings)
+    rows = {row.name: row.value for row in provenance(chosen)}
+
+    assert rows["serve.folders"] == '["/a", "/b"]'
+    assert rows["memory.entity_types"] == '{"a key" = "é \\"x\\"", b = "[y]"}'
+    assert rows["sources.code"] == "true"
+    assert load_settings(assigned(assignments=[f"{name}={value}" for name, value in rows.items() if value])) == (
+        load_settings(chosen)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -129,7 +130,8 @@ def read_settings(
 def flags(model: str | None = None, assignments: list[str] | None = None, wait: float | None = None) -> dict[str, Any]:
     """Return the options as :func:`pipeline.settings.load_settings` takes them: nested, by the names of settings.
 
-    ``assignments`` are ``name=value`` with dotted names. Raises ConfigurationError for any other text.
+    ``assignments`` are ``name=value`` with dotted names; a value is TOML, or a text without quotes. Raises
+    ConfigurationError for any other text.
     """
     given = list(assignments or ())
     if wait is not None:
@@ -147,5 +149,13 @@ def flags(model: str | None = None, assignments: list[str] | None = None, wait: 
             section = section.setdefault(key, {}) if isinstance(section, dict) else section
         if not isinstance(section, dict) or isinstance(section.get(last), dict):
             raise ConfigurationError(f"--set {assignment} contradicts another --set.", "Set each name once.")
-        section[last] = value
+        section[last] = _without_quotes(value)
     return tree
+
+
+def _without_quotes(value: str) -> str:
+    """Return the text of a TOML string in quotes; any other value as it is, lists and tables, too."""
+    with suppress(ValueError):
+        if isinstance(text := all_settings.toml_value(value), str):
+            return text
+    return value

@@ -5,7 +5,7 @@ in its ``defaults.toml``. Only :mod:`pipeline.settings.load` reads settings from
 values.
 """
 
-from pipeline.settings.load import Provenance, Settings, load_settings, provenance
+from pipeline.settings.load import Provenance, Settings, load_settings, provenance, toml_value
 from pipeline.settings.sections import (
     LinkSettings,
     NameSettings,

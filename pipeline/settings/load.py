@@ -1,8 +1,12 @@
 """Read the settings: the defaults, the file of HOPRANK_CONFIG, the environment, flags."""
 
+import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -10,6 +14,8 @@ from typing import Any, TypeVar
 
 import platformdirs
 from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -26,12 +32,34 @@ from pipeline.settings.sections import Section
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
+_STRUCTURES = {
+    "tuple_type": "list",
+    "list_type": "list",
+    "dict_type": "table",
+    "model_type": "table",
+    "model_attributes_type": "table",
+}
+"""What a setting is to be, by the type of pydantic's error about a value that is neither a list nor a table."""
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
 
 class _Unread(Section, extra="allow"):
     """The section of a domain that can't be used: any values, which nothing reads."""
 
 
 _AnySection = TypeVar("_AnySection", bound=Section)
+
+
+class _Variables(EnvSettingsSource):
+    """HOPRANK_EMBED__MODEL and the others; lists and tables are TOML values."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:  # noqa: ARG002
+        """Return a list or table; any other text as it is, which the setting then refuses by its name."""
+        try:
+            return toml_value(value)
+        except ValueError:
+            return value
 
 
 class _Neo4jVariables(EnvSettingsSource):
@@ -73,13 +101,13 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class's signature
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class's signature
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of settings, highest precedence first."""
         files = [InitSettingsSource(settings_cls, values) for _, values in _files()]
-        return init_settings, env_settings, _Neo4jVariables(settings_cls), *files
+        return init_settings, _Variables(settings_cls), _Neo4jVariables(settings_cls), *files
 
     @property
     def data_home(self) -> Path:
@@ -113,23 +141,127 @@ class Provenance:
 def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
     """Read the settings; ``flags`` holds nested values that override all others, e.g. ``{"embed": {"model": "..."}}``.
 
-    Raises ConfigurationError, naming the setting, its origin and the allowed values.
+    A text for a list or a table is its TOML value. Raises ConfigurationError, naming the setting, its origin and the
+    allowed values.
     """
+    return _load(flags or {})[0]
+
+
+def _load(flags: Mapping[str, Any]) -> tuple[Settings, Mapping[str, Any]]:
+    """Return the settings, and the flags with the values of texts for lists and tables."""
     try:
-        return _settings_type()(**(flags or {}))
+        return _settings_type()(**flags), flags
     except ValidationError as error:
-        lines, files = [], _files()
-        for fault in error.errors():
-            name = ".".join(str(part) for part in fault["loc"])
-            value = "" if "password" in name or name.startswith("serve.token") else f" {fault['input']!r}:"
-            lines.append(f"{name} ({_origin(name, flags or {}, files)}):{value} {fault['msg']}")
-        raise ConfigurationError("; ".join(lines), "`hoprank config show` lists every setting.") from error
+        faults = error.errors()
+        parsed = _parsed(flags, faults)
+        if parsed == flags:
+            raise _refusal(faults, flags) from error
+    return _load(parsed)
+
+
+def toml_value(text: str) -> Any:
+    """Return the list, table or string in quotes that ``text`` is as a TOML value, or as JSON; else the text as it is.
+
+    Raises ValueError if it begins as one of them and can't be read.
+    """
+    if not text.lstrip().startswith(("[", "{", '"', "'")):
+        return text
+    try:
+        (value,) = tomllib.loads(f"value = {text}").values()
+    except (ValueError, RecursionError) as error:
+        try:
+            return json.loads(text)  # {"a": 1} is no TOML
+        except (ValueError, RecursionError):
+            raise ValueError(str(error).partition(" (at ")[0]) from None
+    return value
+
+
+def _parsed(flags: Mapping[str, Any], faults: list[ErrorDetails]) -> dict[str, Any]:
+    """Return the flags with the values of the texts that lists or tables were expected for."""
+    # Only the types of the settings tell a list from a text in brackets, and pydantic alone knows them all.
+    parsed = deepcopy(dict(flags))
+    for fault in faults:
+        *parents, last = fault["loc"]
+        section: Any = parsed
+        for key in parents:
+            section = section.get(key) if isinstance(section, dict) else None
+        if fault["type"] in _STRUCTURES and isinstance(section, dict) and isinstance(section.get(last), str):
+            with suppress(ValueError):
+                section[last] = toml_value(section[last])
+    return parsed
+
+
+def _refusal(faults: list[ErrorDetails], flags: Mapping[str, Any]) -> ConfigurationError:
+    origins, lines, fixes = _Origins(flags), [], []
+    for fault in faults:
+        name = ".".join(str(part) for part in fault["loc"])
+        origin, problem, kind = origins.of(name), fault["msg"], _STRUCTURES.get(fault["type"])
+        if kind:
+            problem = f"a {kind} is expected{_why_unread(fault['input'])}"
+            fixes.append(_how_to_write(fault["loc"], kind, origin))
+        value = "" if _may_be_secret(name) else f" {fault['input']!r}:"
+        lines.append(f"{name} ({origin}):{value} {problem}")
+    return ConfigurationError("; ".join(lines), " ".join([*fixes[:1], "`hoprank config show` lists every setting."]))
+
+
+def _may_be_secret(name: str) -> bool:
+    is_section = "." not in name  # given as one table, which may hold anything
+    return is_section or "password" in name or "api_key" in name or name.startswith("serve.token")
+
+
+def _why_unread(value: object) -> str:
+    try:
+        toml_value(value if isinstance(value, str) else "")
+    except ValueError as error:
+        return f"; as TOML: {error}"
+    return ""
+
+
+def _how_to_write(place: tuple[int | str, ...], kind: str, origin: str) -> str:
+    value, name = '["first", "second"]' if kind == "list" else '{name = "value"}', ".".join(map(str, place))
+    if origin == "flag" and all(isinstance(part, str) for part in place):
+        return f"Write a {kind} as TOML, in quotes for the shell: --set '{name}={value}'."
+    if origin == f"HOPRANK_{name.replace('.', '__').upper()}":
+        return f"Write a {kind} as TOML, in quotes for the shell: {origin}='{value}'."
+    return f"Write a {kind} as TOML: {value}."
 
 
 def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
-    """Return all settings with their origins, in the order of their declaration."""
-    settings, files = load_settings(flags), _files()
-    return [Provenance(name, value, _origin(name, flags or {}, files)) for name, value in _flatten(settings)]
+    """Return all settings with their origins, in the order of their declaration.
+
+    A value is written as ``--set`` and the environment take it: a text as it is, all others as TOML.
+    """
+    settings, flags = _load(flags or {})
+    origins = _Origins(flags)
+    return [Provenance(name, value, origins.of(name)) for name, value in _flatten(settings)]
+
+
+class _Origins:
+    """What set each setting: a flag, a variable or a file."""
+
+    def __init__(self, flags: Mapping[str, Any]) -> None:
+        self._flags = flags
+        self._variables = {key.upper() for key, value in os.environ.items() if value}
+        self._set_by_variables = _Variables(_settings_type())()
+        self._files = _files()
+
+    def of(self, name: str) -> str:
+        """Return the origin of a setting, or of a part of one."""
+        keys = name.split(".")
+        if _has(self._flags, keys):
+            return "flag"
+        return self._variable(keys) or next(
+            (str(path) for path, values in self._files if _has(values, keys)), "built in"
+        )
+
+    def _variable(self, keys: list[str]) -> str:
+        if _has(self._set_by_variables, keys):
+            own, *above = (f"HOPRANK_{'__'.join(keys[:end]).upper()}" for end in range(len(keys), 0, -1))
+            parts = sorted(name for name in self._variables if name.startswith(f"{own}__"))
+            return next(name for name in (own, *parts, *above) if name in self._variables)
+        native = f"NEO4J_{keys[-1].upper()}"
+        is_native = keys[0] == "neo4j" and keys[-1] in _NEO4J_FIELDS and native in self._variables
+        return native if is_native else ""
 
 
 @cache
@@ -185,31 +317,38 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _flatten(section: BaseModel, prefix: str = "") -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
+    values = section.model_dump(mode="json")  # secrets are masked in it
     for name in type(section).model_fields:
         value = getattr(section, name)
         if isinstance(value, BaseModel):
             rows += _flatten(value, f"{prefix}{name}.")
         else:
-            rows.append((prefix + name, "" if value is None else str(value)))
+            plain = values[name]
+            rows.append((prefix + name, plain if isinstance(plain, str) else _as_toml(plain)))
     return rows
 
 
-def _origin(name: str, flags: Mapping[str, Any], files: list[tuple[Path, dict[str, Any]]]) -> str:
-    keys = name.split(".")
-    if _has(flags, keys):
-        return "flag"
-    variables = {key.upper() for key, value in os.environ.items() if value}
-    own = "HOPRANK_" + "__".join(keys).upper()
-    if own in variables:
-        return own
-    if keys[0] == "neo4j" and keys[-1] in _NEO4J_FIELDS and (native := f"NEO4J_{keys[-1].upper()}") in variables:
-        return native
-    return next((str(path) for path, values in files if _has(values, keys)), "built in")
+def _as_toml(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_toml, value))}]"
+    if isinstance(value, dict):
+        pairs = (f"{_key(name)} = {_as_toml(one)}" for name, one in value.items() if one is not None)
+        return f"{{{', '.join(pairs)}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
 def _has(tree: Mapping[str, Any], keys: list[str]) -> bool:
+    """Return whether a tree of values has this one, or one that holds it: what is wrong may be within a list."""
     for key in keys:
-        if not isinstance(tree, Mapping) or key not in tree:
+        if not isinstance(tree, Mapping):
+            return True
+        if key not in tree:
             return False
         tree = tree[key]
     return True

@@ -13,6 +13,7 @@ from pipeline.db.catalogue import (
     check_name,
     check_schema,
     drop_corpus,
+    find_corpus,
     get_corpus,
     get_graph,
 )
@@ -177,6 +178,9 @@ def _rebuild(
     temporary_name = f"{corpus.name[: LONGEST_NAME - 30]} (rebuilt from {corpus.id})"
     client = corpus.client
     with lease(corpus, wait) as (corpus, writer):
+        # One that was killed between the end of its rebuild and the switch; the corpus may have changed since.
+        if (left := find_corpus(client, temporary_name)) and left.generation:
+            drop_corpus(client, left)
         with progress.stage("rebuild") as done:
             linked = {"extractor": extractor_fingerprint(links), "links": links.of_edges}
             stored = portable(corpus, embeddings="fingerprint" not in head, imported=True)

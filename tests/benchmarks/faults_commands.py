@@ -49,7 +49,10 @@ def wait(pid, seconds):
         if ended:
             return status, usage
         time.sleep(0.001)
-    os.killpg(pid, signal.SIGKILL)
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:  # it has no group of its own yet
+        os.kill(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
     return status, usage
 

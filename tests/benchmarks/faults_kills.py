@@ -39,9 +39,11 @@ from pipeline.retrieve.legs import Leg
 from tests.benchmarks.faults_commands import Commands, Ended, running
 
 NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Luigi Menabrea|Turin|engine|the river".split("|")
+GARDEN = Path(__file__).parents[1] / "domains" / "tools" / "fixtures" / "garden_server.py"
 BESIDE, QUESTION = "beside", "Who met Ada Lovelace?"
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")
 GENERATION = re.compile(r"\b[0-9a-f]{12}:\d+")  # of which an index is; both parts differ by nature
+ID = re.compile(r'"id": "[0-9a-f]{32}"')  # of an edge, made by chance
 HASH = re.compile(r'"(?:text_)?hash": "[0-9a-f]{32}",? ?')
 EMPTY, REBUILT = '"documents": 0', "(rebuilt from "
 OUTCOMES = ("kills", "in time", "lost", "half-written", "failed", "differ")
@@ -98,7 +100,8 @@ def write_inputs(folder: Path) -> None:
             write_skill(folder / f"{name}.skills" / f"s{at}", at, name)
             note = folder / f"{name}.vault" / f"Note {at}.md"
             note.parent.mkdir(exist_ok=True)
-            note.write_text(f"# Note {at}\n\nThe {name} note says that {NAMES[at % 7]} met [[Note {at * 3 % 8}]].\n")
+            said = f"The {name} note says that {NAMES[at % 7]} met [[Note {at * 3 % 8}]], beside Note {at * 5 % 8}."
+            note.write_text(f"# Note {at}\n\n{said}\n")
         listing = [write_tool(at, name) for at in range(12)]
         (folder / f"{name}.tools.json").write_text(json.dumps({"tools": listing}))
         projects = []
@@ -136,6 +139,13 @@ ONE = (f"sync {OLD}.jsonl -c one",)
 GRAPH = (f"graph import {OLD}.graph.jsonl -g graph",)
 MEMORY = (f"memory import {OLD}.chat.json",)
 VAULT = (f"vault sync {OLD}.vault",)
+FACT = ("memory fact api depends_on hono --since 2025-01-01 --evidence said --create library",)
+OTHER = ("memory fact web depends_on koa --since 2025-01-01 --evidence said --create library",)
+TWICE = (
+    "memory fact api depends_on surrealdb --since 2025-01-01 --evidence said --create library",
+    "memory fact web depends_on SurrealDB|npm|package --since 2025-01-01 --evidence said --create library",
+    "memory dedupe plan --output {0}/plan.json",
+)
 ROUTE = (f"route sync {OLD}.registry.yaml",)
 CASES = {
     "ingest": Case(f"ingest {NEW}.jsonl -c one", ONE),
@@ -150,20 +160,34 @@ CASES = {
     "corpus import": Case(
         "corpus import {0}/one.jsonl", (*ONE, "corpus export one {0}/one.jsonl", "corpus drop one -y")
     ),
+    "corpus export": Case("corpus export one {0}/made.graphml", ONE),
     "graph import": Case(f"graph import {NEW}.graph.jsonl -g graph", GRAPH),
     "graph drop": Case("graph drop graph -y", GRAPH),
     "memory add": Case("memory add Ada|met|Charles|at|the|port. --date 2025-06-01T10:00:00+00:00 --key one", MEMORY),
     "memory import": Case(f"memory import {NEW}.chat.json", MEMORY),
     "memory forget": Case("memory forget --topic Turin -y", MEMORY),
     "memory drop": Case("memory drop -y", MEMORY),
+    "memory scan": Case(f"memory scan {NEW}.projects", (f"memory scan {OLD}.projects",)),
+    "memory fact": Case(FACT[0], OTHER),
+    "memory invalidate": Case("memory invalidate api depends_on hono --at 2025-06-01 --evidence said", FACT),
+    "memory supersede": Case("memory supersede api depends_on hono koa --at 2025-06-01 --evidence said", FACT + OTHER),
+    "memory retract": Case("memory retract api depends_on hono --evidence said", FACT),
+    "memory dedupe apply": Case("memory dedupe apply {0}/plan.json", TWICE),
+    "memory dedupe undo": Case("memory dedupe undo", (*TWICE, "memory dedupe apply {0}/plan.json")),
     "vault sync": Case(f"vault sync {NEW}.vault", VAULT),
     "vault create": Case(f"vault create Lyon --content Silk. --link Note|1 --folder {OLD}.vault", VAULT),
     "vault link": Case(f"vault link Note|1 Note|5 --relation see --folder {OLD}.vault", VAULT),
+    "vault mentions": Case(f"vault mentions {OLD}.vault --write"),
+    "vault rename": Case(f"vault rename {OLD}.vault Note|3 Lyon"),
     "vault drop": Case("vault drop vault -y", VAULT),
     "skills build": Case(f"skills build {NEW}.skills", (f"skills build {OLD}.skills",)),
     "tools build": Case(f"tools build {NEW}.tools.json", (f"tools build {OLD}.tools.json",)),
+    "tools connect": Case(f"tools connect {sys.executable} {GARDEN}", (f"tools build {OLD}.tools.json",)),
     "route sync": Case(f"route sync {NEW}.registry.yaml", ROUTE),
     "route index": Case("route index", ROUTE),
+    "route link": Case("route link p0 uses p2 --evidence said", ROUTE),
+    "route unlink": Case("route unlink p0 uses p1", ROUTE),
+    "route used": Case("route used Who? --from p0 --project p1 --rank 1", ROUTE),
 }
 """The writing commands. {0} is the folder of their inputs, and | stands for a blank."""
 
@@ -277,12 +301,12 @@ class Killing:
                 path = Path(made) / "graph.jsonl"
                 KnowledgeGraph(graph.name, client=client, create=False).export(path)
                 state[f"graph {graph.name}"] = self._plain(path)
-        for path in sorted(self._folder.glob("*.vault/**/*.md")):
+        for path in sorted((*self._folder.glob("*.vault/**/*.md"), *self._folder.glob("made.*"))):
             state[f"file {path.relative_to(self._folder)}"] = self._plain(path)
         return state
 
     def _plain(self, path: Path) -> str:
-        text = GENERATION.sub("", TIME.sub(self._older, path.read_text(encoding="utf-8")))
+        text = ID.sub("", GENERATION.sub("", TIME.sub(self._older, path.read_text(encoding="utf-8"))))
         path.unlink() if path.suffix == ".jsonl" else None
         # The hash of a note is also that of the time at which it was made.
         return "\n".join(sorted(HASH.sub("", line) if '"now"' in line else line for line in text.splitlines()))

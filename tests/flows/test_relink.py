@@ -17,6 +17,7 @@ from pipeline.edges import EdgeKind
 from pipeline.errors import CorpusError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
+from pipeline.transfer.restore import restore
 
 Jsonl = Callable[[Iterable[Mapping[str, Any]]], Path]
 GraphOf = Callable[[str], dict[str, set[Any]]]
@@ -93,8 +94,15 @@ def test_a_removal_and_a_calibration_keep_to_them_too(loose: HopRank, hoprank: H
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("whole", [False, True], ids=["while it links", "before the switch"])
 def test_an_interrupted_relink_leaves_the_old_links_and_another_takes_its_place(
-    hoprank: HopRank, loose: HopRank, animals: str, freshly_linked: str, graph_of: GraphOf, monkeypatch: Any
+    hoprank: HopRank,
+    loose: HopRank,
+    animals: str,
+    freshly_linked: str,
+    graph_of: GraphOf,
+    monkeypatch: Any,
+    whole: bool,
 ) -> None:
     before = graph_of(animals)
     third = hoprank.settings.link.model_copy(update={"similar_threshold": 0.4})
@@ -102,8 +110,15 @@ def test_an_interrupted_relink_leaves_the_old_links_and_another_takes_its_place(
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
+    def fail_at_the_end(*given: Any) -> None:
+        restore(*given)
+        raise KeyboardInterrupt
+
     settings = hoprank.settings.model_copy(update={"link": third})
-    monkeypatch.setattr("pipeline.transfer.restore.link_similar", fail)
+    if whole:
+        monkeypatch.setattr("pipeline.flows.maintain.restore", fail_at_the_end)
+    else:
+        monkeypatch.setattr("pipeline.transfer.restore.link_similar", fail)
     with pytest.raises(KeyboardInterrupt):
         maintain.relink(hoprank.client, settings, animals, progress=Progress())
     monkeypatch.undo()

@@ -178,9 +178,20 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def one_line(text: str, longest: int | None = None) -> str:
-    """Return a text on one line; of more than ``longest`` characters the first, with … in place of the rest."""
+    """Return a text on one line; of more than ``longest`` characters the first words, with … in place of the rest.
+
+    A word is cut only if it begins in the first half, as one of a script without spaces does.
+    """
     line = " ".join(text.split())
-    return line if longest is None or len(line) <= longest else f"{line[: longest - 1]}…"
+    if longest is None or len(line) <= longest:
+        return line
+    words = line[:longest].rpartition(" ")[0]
+    return f"{words if len(words) >= longest // 2 else line[: longest - 1]}…"
+
+
+def counted(count: int, thing: str, things: str = "") -> str:
+    """Return a number of things: ``1 note``, ``2,000 notes``; ``things`` is a plural that isn't ``thing`` with an s."""
+    return f"{count:,} {thing if count == 1 else things or f'{thing}s'}"
 
 
 def listed(texts: Sequence[str], most: int, more: str = "and {:,} more") -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
@@ -227,3 +228,45 @@ def test_a_stage_of_known_length_fills_as_it_goes() -> None:
 
         (task,) = display.tasks
         assert (task.completed, task.total) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("stage", "steps", "line"),
+    [
+        ("link", 0, "link: 0.0 s"),
+        ("embed", 1, "embed: 1 chunk in 0.0 s"),
+        ("embed skills", 8, "embed skills: 8 skills in 0.0 s"),
+        ("search: bm25", 2, "search: bm25: 2 questions in 0.0 s"),
+        ("publish", 3, "publish: 0.0 s"),
+    ],
+)
+def test_a_line_counts_what_its_stage_counts(
+    stage: str, steps: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Progress(ProgressLines()).stage(stage) as done:
+        done(steps)
+
+    assert capsys.readouterr().err == f"{line}\n"
+
+
+def test_a_slow_stage_shows_its_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = count(0, 30)
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    lines = ProgressLines()
+    lines.begin("embed", None)
+    lines.advance("embed", 12)
+    lines.end("embed")
+
+    assert capsys.readouterr().err == "embed: 12 chunks in 30.0 s (0.4/s)\n"
+
+
+def test_what_is_printed_below_bars_reaches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, file = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", file)
+    with show_progress() as progress, progress.stage("read"):
+        show("the plan")
+
+    assert file.getvalue() == "the plan\n"
+    assert "0/?" not in terminal.getvalue()

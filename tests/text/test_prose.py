@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text.prose import one_line, prose, sentences
+from pipeline.text.prose import counted, one_line, prose, sentences
 
 
 def lines(text: str) -> list[str]:
@@ -156,10 +156,24 @@ def test_hostile_texts_are_read_to_their_end(mark: str, before: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "longest", "line"),
-    [("a\n b\tc ", None, "a b c"), ("a\n b", 3, "a b"), ("a  b c", 4, "a b…"), ("", 5, "")],
+    [
+        ("a\n b\tc ", None, "a b c"),
+        ("a\n b", 3, "a b"),
+        ("a  b c", 4, "a b…"),
+        ("", 5, ""),
+        ("how deep the water will be", 12, "how deep…"),
+        ("how deep the water will be", 13, "how deep the…"),
+        ("how unfathomable", 10, "how unfat…"),
+        ("水深水深水深", 4, "水深水…"),
+    ],
 )
 def test_one_line_is_cut_at_its_longest(text: str, longest: int | None, line: str) -> None:
     assert one_line(text, longest) == line
+
+
+def test_a_number_of_things_has_their_plural() -> None:
+    assert [counted(n, "note") for n in (0, 1, 2000)] == ["0 notes", "1 note", "2,000 notes"]
+    assert counted(2, "memory", "memories") == "2 memories"
 
 
 @pytest.mark.parametrize(

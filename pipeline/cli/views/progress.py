@@ -15,13 +15,17 @@ from rich.progress import Progress as Display
 from rich.text import Text
 
 from pipeline.progress import Progress
+from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
     from pipeline.db.embedded import ServerStatus
     from pipeline.db.embedded.options import Report, Step
 
 
-_UNITS = {"embed": "chunks", "link": "edges"}
+_UNITS = {"embed": "chunk", "link": "edge", "search": "question"}
+"""What the stages of corpora and of evaluations count. A stage named ``embed skills`` counts skills."""
+
+_RATED = 0.1  # seconds; of less, a rate is that of a clock. Chosen by hand.
 
 
 @contextmanager
@@ -30,10 +34,18 @@ def show_progress() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield Progress(ProgressLines())
         return
-    counted = bars.BarColumn(), bars.MofNCompleteColumn(), RateColumn()
-    columns = bars.SpinnerColumn(), bars.TextColumn("{task.description}"), *counted, bars.TimeElapsedColumn()
-    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+    shown = bars.BarColumn(), _WhenCounted(bars.MofNCompleteColumn()), RateColumn()
+    columns = bars.SpinnerColumn(), bars.TextColumn("{task.description}"), *shown, bars.TimeElapsedColumn()
+    with _display(*columns) as display:
         yield Progress(ProgressBars(display))
+
+
+def _display(*columns: bars.ProgressColumn) -> Display:
+    """Return bars on stderr; what is printed to a terminal meanwhile stands above them.
+
+    rich would send it to stderr, where results that go to a file or a pipe would be lost.
+    """
+    return Display(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
 
 
 class ProgressBars:
@@ -50,8 +62,9 @@ class ProgressBars:
         if stage in self._tasks:
             self._display.remove_task(self._tasks[stage])
         whole = None if total is None else before + total
+        unit = _unit(stage)
         self._tasks[stage] = self._display.add_task(
-            stage, total=whole, completed=before, before=before, unit=_unit(stage)
+            stage, total=whole, completed=before, before=before, unit=unit, counted=bool(unit or total)
         )
 
     def advance(self, stage: str, steps: int) -> None:
@@ -72,7 +85,7 @@ class RateColumn(bars.ProgressColumn):
         """Return the rate, or nothing before the first step."""
         seconds = task.finished_time or task.elapsed
         unit, steps = task.fields["unit"], task.completed - task.fields["before"]
-        return Text(f"{steps / seconds:,.0f} {unit}/s" if unit and steps and seconds else "")
+        return Text(f"{_rate(steps, seconds)} {unit}s/s" if unit and steps and seconds else "")
 
 
 class ProgressLines:
@@ -91,17 +104,24 @@ class ProgressLines:
         self._steps[stage] += steps
 
     def end(self, stage: str) -> None:
-        """Print the stage's steps, seconds and rate."""
+        """Print the stage's seconds, and its steps and their rate if it counts any."""
         seconds, steps = time.perf_counter() - self._begun[stage], self._steps[stage]
-        unit = _unit(stage)
-        done = (
-            f"{steps:,} {unit} in {seconds:.1f} s ({steps / max(seconds, 1e-9):,.0f}/s)" if unit else f"{seconds:.1f} s"
-        )
+        unit, done = _unit(stage), f"{seconds:.1f} s"
+        if unit and steps:
+            rate = f" ({_rate(steps, seconds)}/s)" if seconds >= _RATED else ""
+            done = f"{counted(steps, unit)} in {done}{rate}"
         print(f"{stage}: {done}", file=sys.stderr, flush=True)
 
 
 def _unit(stage: str) -> str:
-    return "questions" if stage.startswith("search") else _UNITS.get(stage, "")
+    """Return what a stage counts, in the singular; "" if it counts nothing."""
+    verb, _, what = stage.partition(" ")
+    return what.removesuffix("s") if verb == "embed" and what else _UNITS.get(verb.rstrip(":"), "")
+
+
+def _rate(steps: float, seconds: float) -> str:
+    rate = steps / seconds
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
 
 
 @contextmanager
@@ -112,7 +132,7 @@ def show_startup() -> Iterator[Report]:
         return
     counted = _WhenCounted(bars.BarColumn()), _WhenCounted(bars.DownloadColumn())
     columns = bars.SpinnerColumn(), bars.TextColumn("{task.description}"), *counted, bars.TimeElapsedColumn()
-    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+    with _display(*columns) as display:
         yield _draw_steps(display)
 
 
@@ -124,7 +144,7 @@ class _WhenCounted(bars.ProgressColumn):
         self._column = column
 
     def render(self, task: bars.Task) -> RenderableType:
-        return self._column(task) if task.total else ""
+        return self._column(task) if task.fields.get("counted", task.total) else ""
 
 
 def _print_steps() -> Report:

@@ -46,7 +46,7 @@ def build(
     with progress.stage("read"):
         skills, skipped = read_skills(folder, limits)
     graph = open_graph()
-    with progress.stage("embed", len(skills)) as done:
+    with progress.stage("embed skills", len(skills)) as done:
         embeddings = graph.embed({skill.id: f"{skill.title}. {skill.description}" for skill in skills}, done)
     nodes, edges = _skill_graph(skills, np.array([embeddings.vectors[skill.id] for skill in skills]), settings)
     SCHEMA.check(nodes, edges)

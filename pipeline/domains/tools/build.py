@@ -86,7 +86,7 @@ def build_catalogue(
     progress, graph = progress or Progress(), open_graph()
     texts = {tool.id: f"{words_of_name(tool.name)}: {tool.description.strip()}" for tool in catalogue.tools}
     texts |= {node_id(SERVICE, one.id): f"{one.name}: {one.description.strip()}" for one in catalogue.services}
-    with progress.stage("embed", len(texts)) as done:
+    with progress.stage("embed texts", len(texts)) as done:
         embeddings = graph.embed(texts, done)
     with progress.stage("link"):
         vectors = np.array([embeddings.vectors[tool.id] for tool in catalogue.tools])

@@ -52,7 +52,7 @@ _AnySection = TypeVar("_AnySection", bound=Section)
 
 
 class _Variables(EnvSettingsSource):
-    """HOPRANK_EMBED__MODEL and the others; lists and tables are TOML values."""
+    """Variables of HopRank, such as HOPRANK_EMBED__MODEL; lists and tables are TOML values."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:  # noqa: ARG002
         """Return a list or table; any other text as it is, which the setting then refuses by its name."""
@@ -237,7 +237,7 @@ def provenance(flags: Mapping[str, Any] | None = None) -> list[Provenance]:
 
 
 class _Origins:
-    """What set each setting: a flag, a variable or a file."""
+    """The origins of settings: flags, variables and files."""
 
     def __init__(self, flags: Mapping[str, Any]) -> None:
         self._flags = flags

@@ -32,7 +32,15 @@ def search(
             " and a first look choose; all; or oracle, those of --project.",
         ),
     ] = None,
-    source: Annotated[str, Option("--from", metavar="PROJECT", help="With --routing: the project that asks.")] = "",
+    source: Annotated[
+        str | None,
+        Option(
+            "--from",
+            metavar="PROJECT",
+            help="With --routing: the project that asks; none if no project does.",
+            show_default="the one that holds the working directory",
+        ),
+    ] = None,
     projects: Annotated[
         list[str] | None,
         Option("--project", metavar="PROJECT", help="With --routing oracle: a project to search; repeatable."),
@@ -56,7 +64,8 @@ def search(
             if routing is None:
                 result = hoprank.search(question, corpus=corpus or "default", **options)
             else:
-                routed = {"mode": routing, "source": source, "projects": projects or ()}
+                asking = {"none": "", ".": None}.get(source or "", source)
+                routed = {"mode": routing, "source": asking, "projects": projects or ()}
                 result = search_by_route(hoprank, question, **routed, **options)
             passages = [item.content.strip() for item in result.items]
             if not (full or run.as_json):

@@ -103,6 +103,8 @@ def _confidence(metadata: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _route(routing: Mapping[str, Any], *, explain: bool) -> Iterator[str]:
+    if routing["from_folder"]:
+        yield f"Asked from {routing['from']}, whose path holds the working directory; --from names another, or none."
     searched = _first([f"{one['project']} ({one['share']:.0%})" for one in routing["searched"]])
     passed_over = routing["passed_over"]
     yield f"Searched {searched}" + (f"; passed over {_others(len(passed_over))}." if passed_over else ".")

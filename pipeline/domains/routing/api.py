@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.domains.routing.folders import ProjectFolders
 from pipeline.domains.routing.index import Indexed, index
 from pipeline.domains.routing.learn import usage
 from pipeline.domains.routing.learn.notes import read_sources
@@ -41,6 +42,13 @@ class Projects(Router):
     def graph(self) -> ProjectGraph:
         """The graph: its projects and relations, to read and to write one by one."""
         return ProjectGraph.open(self._hoprank, self.name, create=False)
+
+    def holding(self, path: Path | str) -> str:
+        """Return the id of the project whose path holds a file or folder; of nested ones the deepest, "" if none does.
+
+        Links are resolved; of projects in the same folder it is one's own, then the first by id.
+        """
+        return ProjectFolders(self.graph.list_nodes()).holding(Path(path).absolute())
 
     def sync(
         self,

@@ -65,7 +65,8 @@ class Route:
     """The projects to search, best first, out of ``considered``; all have a corpus.
 
     ``unindexed`` are projects without a corpus that can be searched, each with the reason. ``widened`` says why more
-    projects are searched than the evidence had chosen, empty if not.
+    projects are searched than the evidence had chosen, empty if not. ``stands_in`` is the folder by which ``source``
+    was found, empty if the caller named it.
     """
 
     mode: Mode
@@ -74,12 +75,14 @@ class Route:
     considered: tuple[Evidence, ...]
     unindexed: Mapping[str, str]
     widened: str = ""
+    stands_in: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the route as plain JSON values, as the metadata of a result hold it."""
         return {
             "mode": str(self.mode),
             "from": self.source or None,
+            "from_folder": self.stands_in or None,
             "searched": [
                 {
                     "project": one.project.id,

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from pipeline.db.catalogue import check_graph, get_graph
 from pipeline.db.client import batches
 from pipeline.db.corpus import read_whole
 from pipeline.domains.routing import route as steps
+from pipeline.domains.routing.folders import ProjectFolders, working_folder
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.route import Evidence, Mode, Nearness, Route
 from pipeline.domains.routing.schema import Project, Relation
@@ -34,7 +36,7 @@ class State:
     """The ``projects`` with a corpus that can be searched, by id, and the ``corpora`` by the id of their project.
 
     ``summaries`` are the embeddings of those that have a summary. ``unindexed`` are the other projects, each with the
-    reason.
+    reason. ``known`` are all.
     """
 
     projects: Mapping[str, Project]
@@ -42,6 +44,7 @@ class State:
     relations: tuple[Relation, ...]
     corpora: Mapping[str, LookedAt]
     unindexed: Mapping[str, str]
+    known: tuple[Project, ...]
 
 
 class _Kept(NamedTuple):
@@ -86,7 +89,7 @@ class StateReader:
                 unindexed[project.id] = "another model made its index"
             else:
                 projects[project.id], corpora[project.id] = project, corpus
-        return State(projects, kept.summaries, kept.relations, corpora, unindexed)
+        return State(projects, kept.summaries, kept.relations, corpora, unindexed, kept.projects)
 
     def _graph(self, version: tuple[str, int]) -> _Kept:
         with self._lock:
@@ -125,6 +128,7 @@ class Router:
         question: str,
         *,
         source: str = "",
+        here: Path | str | None = None,
         projects: Sequence[str] = (),
         mode: Mode | str | None = None,
         top_k: int = 10,
@@ -134,7 +138,8 @@ class Router:
     ) -> RetrieverResult:
         """Return the ``top_k`` passages of all searched projects that answer a question best.
 
-        ``source`` is the project that asks, if any does; ``projects`` searches exactly these, in place of the few that
+        ``source`` is the project that asks, if any does; without one, that whose path holds the folder ``here``, where
+        the graph chooses. ``projects`` searches exactly these, in place of the few that
         the graph chooses: without a ``mode`` it is ``oracle`` if some are named, else ``graph``. The metadata of each
         hit has its ``project``, ``corpus``, ``route`` (the reasons) and ``relation``; that of the result has the route
         as ``routing``. The question is embedded once.
@@ -151,7 +156,7 @@ class Router:
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
         mode = mode or (Mode.ORACLE if projects else Mode.GRAPH)
-        vector, route = self._route(question, mode, source, projects)
+        vector, route = self._route(question, mode, source, here, projects)
 
         def ask(one: Evidence) -> RetrieverResult | None:
             try:
@@ -170,13 +175,15 @@ class Router:
         return _result(route, found, top_k, vector, leg)
 
     def _route(
-        self, question: str, mode: Mode | str, source: str, projects: Sequence[str]
+        self, question: str, mode: Mode | str, source: str, here: Path | str | None, projects: Sequence[str]
     ) -> tuple[Sequence[float], Route]:
         """Return the vector of a question, which is embedded while the state is read, and its route."""
         reading = self._pool.submit(self._state.read)
         vector = self._hoprank.embedder.embed_query(question)
         state = reading.result()
         mode = _checked(mode, source, projects, state)
+        stands_in = str(Path(here).absolute()) if here and not source and mode is Mode.GRAPH else ""
+        source = source or (ProjectFolders(state.known).holding(stands_in) if stands_in else "")
         evidence = self._evidence(question, vector, state, source if mode is Mode.GRAPH else None)
         if not evidence:
             raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
@@ -186,7 +193,8 @@ class Router:
             chosen, widened = steps.widen(evidence, few, self.settings.margin)
         elif mode is Mode.ORACLE:
             chosen = [one for one in evidence if one.project.id in projects]
-        return vector, Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened)
+        stands_in = stands_in if source else ""
+        return vector, Route(mode, source, tuple(chosen), tuple(evidence), state.unindexed, widened, stands_in)
 
     def _evidence(self, question: str, vector: Sequence[float], state: State, source: str | None) -> list[Evidence]:
         """Weigh the evidence for a question of ``source``; None: by passages alone, without the graph."""
@@ -226,9 +234,13 @@ class MergedHit(NamedTuple):
     hit: Hit
 
 
-def search_routed(hoprank: HopRank, question: str, **options: Any) -> RetrieverResult:
-    """Search the projects of the graph of the settings, for ``hoprank search --routing``; see :meth:`Router.search`."""
-    return Router(hoprank).search(question, **options)
+def search_routed(hoprank: HopRank, question: str, *, source: str | None = None, **options: Any) -> RetrieverResult:
+    """Search the projects of the graph of the settings, for ``hoprank search --routing``; see :meth:`Router.search`.
+
+    Without a ``source``, the project whose path holds the working directory asks; with an empty one, none does.
+    """
+    here = working_folder() if source is None else None
+    return Router(hoprank).search(question, source=source or "", here=here, **options)
 
 
 def _checked(wanted: Mode | str, source: str, projects: Sequence[str], state: State) -> Mode:

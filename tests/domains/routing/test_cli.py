@@ -110,6 +110,28 @@ def test_relations_are_linked_followed_and_unlinked(filled: str) -> None:
     assert loaded("get-related", "patina", graph=filled) == []
 
 
+def test_a_project_is_that_of_the_working_directory(
+    filled: str, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(registry.parent / "patina")
+
+    assert loaded("link", ".", "uses", "dojo", graph=filled)["source"] == "patina"
+    related = run("get-related", graph=filled).stdout
+    assert related.startswith("From patina, whose path holds the working directory.\n")
+    assert "dojo" in related
+    assert [one["project"] for one in loaded("get-related", graph=filled)] == ["dojo"]
+    assert [one["project"] for one in loaded("traverse", graph=filled)] == ["dojo", "SDL"]
+    (learned,) = loaded("used", "x", "--project", "dojo", "--rank", "1", graph=filled)
+    assert (learned["source"], loaded("explain", ".", "uses", "dojo", graph=filled)["source"]) == ("patina", "patina")
+    assert len(loaded("forget-usage", "--edge", ".", "uses", "dojo", graph=filled)) == 1
+    assert "Removed patina USES dojo" in run("unlink", ".", "USES", "dojo", graph=filled).stdout
+
+    monkeypatch.chdir(registry.parent)
+    refused = " ".join(run("get-related", graph=filled, code=2).output.split())
+    assert f"No project of the graph {filled} holds {registry.parent}." in refused.replace("- ", "-")
+    assert "Name one" in refused
+
+
 def test_a_domain_is_linked(filled: str) -> None:
     assert loaded("link", "dojo", "DOMAIN", "cairo", graph=filled)["target"] == "domain:cairo"
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from pipeline import HopRank, Projects
 from pipeline.cli.app import app
+from pipeline.domains.routing import verbs
 from tests.domains.routing.town import EXAMPLES, Town
 
 CLOSING = "which accounts are set to zero when a year ends"
@@ -48,6 +50,44 @@ def test_the_relation_is_printed_and_with_explain_every_reason(town: Town) -> No
 
     assert "\nalmanac: harbour uses almanac: tides follow the moon\n" in printed
     assert "almanac: harbour uses almanac: tides follow the moon; a passage has the cosine 0." in explained
+
+
+FROM_HERE = "Asked from harbour, whose path holds the working directory; --from names another, or none.\n"
+
+
+def test_the_project_of_the_working_directory_asks_unless_another_or_none_does(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = ("when does the moon cross the meridian", "--routing", "graph")
+    by_name = search(town, *question, "--from", "harbour", "--json").stdout
+    from_nowhere = search(town, *question, "--json").stdout
+    monkeypatch.chdir(EXAMPLES / "harbour")
+
+    here, chosen = json.loads(search(town, *question, "--json").stdout), json.loads(by_name)
+    printed = search(town, *question).stdout
+
+    routing = here["metadata"]["routing"]
+    assert (routing.pop("from_folder"), routing["from"]) == (str(EXAMPLES / "harbour"), "harbour")
+    assert here["items"] == chosen["items"]
+    assert routing == {name: value for name, value in chosen["metadata"]["routing"].items() if name != "from_folder"}
+    assert printed.startswith(FROM_HERE)
+    assert "harbour uses almanac" in printed
+    for nobody in ("", "none"):
+        assert search(town, *question, "--from", nobody, "--json").stdout == from_nowhere
+    assert FROM_HERE not in search(town, *question, "--from", "quay").stdout
+    assert FROM_HERE not in search(town, *question[:1], "--routing", "all").stdout
+
+
+@pytest.mark.slow
+def test_a_verb_and_the_python_interface_guess_no_project(
+    town: Town, hoprank: HopRank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXAMPLES / "harbour")
+
+    found = Projects(hoprank, town.graph).search("when does the moon cross the meridian")
+
+    assert found.metadata["routing"]["from"] is None
+    assert verbs.search(hoprank, "the moon", graph=town.graph)["metadata"]["routing"]["from"] is None
 
 
 def test_the_oracle_searches_the_projects_that_are_named(town: Town) -> None:

@@ -63,9 +63,17 @@ def propose(
 
 def used(
     query: Annotated[str, Argument(metavar="QUERY", help="The question.")],
-    source: Annotated[str, Option("--from", metavar="PROJECT", help="The project that asked.")],
     project: Annotated[str, Option("--project", metavar="PROJECT", help="The project of the answer.")],
     rank: Annotated[int, Option("--rank", min=1, help="The rank of the answer; 1 is the first.")],
+    source: Annotated[
+        str | None,
+        Option(
+            "--from",
+            metavar="PROJECT",
+            help="The project that asked.",
+            show_default="the one that holds the working directory",
+        ),
+    ] = None,
     useless: Annotated[bool, Option("--not-useful", help="The answer was of no use.")] = False,
     type_: Annotated[
         str | None,
@@ -75,7 +83,7 @@ def used(
 ) -> None:
     """Record that an answer of another project was used, which strengthens the relation, or that it was useless."""
     with run.projects() as opened:
-        learned = opened.used(query, source, project, rank, useful=not useless, type=type_)
+        learned = opened.used(query, run.named(opened, source), project, rank, useful=not useless, type=type_)
     deliver(learned, run.as_json, weights_view)
 
 
@@ -87,7 +95,7 @@ def explain(
 ) -> None:
     """Show why a relation has its weight: the base weight, the judgements on answers, and what follows."""
     with run.projects() as opened:
-        learned = opened.explain(source, type_, target)
+        learned = opened.explain(run.named(opened, source), type_, target)
     deliver(learned, run.as_json, explanation_view)
 
 
@@ -104,9 +112,9 @@ def forget_usage(
     run: Annotated[Ask, "as_json", "settings"] = Ask(),
 ) -> None:
     """Forget which answers were used: the relations get the weights that they would have without."""
-    key = domain.schema.EdgeKey.parse(*edge) if edge else None
-    confirm("Forget all judgements on answers?", bool(key or since or yes))
+    confirm("Forget all judgements on answers?", bool(edge or since or yes))
     with replace(run, graph=graph).projects() as projects:
+        key = domain.schema.EdgeKey.parse(run.named(projects, edge[0]), *edge[1:]) if edge else None
         start = since.replace(tzinfo=UTC) if since else None
         learned = domain.usage.forget(projects.graph, projects.settings, datetime.now(UTC), key=key, since=start)
     deliver(learned, run.as_json, weights_view, "There was nothing to forget.")

@@ -18,7 +18,7 @@ from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
 from pipeline.domains.routing import views
 from pipeline.edges import MOST_HOPS
-from pipeline.errors import InputError
+from pipeline.errors import GraphError, InputError
 
 Graph = Annotated[
     str | None, Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph")
@@ -31,6 +31,23 @@ class Ask(Run):
 
     graph: Graph = None
 
+    def named(self, projects: domain.api.Projects, name: str | None) -> str:
+        """Return the project ``name``, by default (and for ".") the one whose path holds the working directory.
+
+        Says so in the latter case; raises GraphError if none does.
+        """
+        if name is not None and name != ".":
+            return name
+        here = domain.folders.working_folder()
+        if not (here and (found := projects.holding(here))):
+            raise GraphError(
+                f"No project of the graph {projects.name} holds {here or 'the working directory'}.",
+                "Name one; `hoprank route graph` lists them.",
+            )
+        if not self.as_json:
+            say(f"From {found}, whose path holds the working directory.")
+        return found
+
     @contextmanager
     def projects(self) -> Iterator[domain.api.Projects]:
         """Connect, and yield the projects."""
@@ -41,8 +58,13 @@ class Ask(Run):
 Reading = Annotated[Ask, "graph", "as_json", "settings"]
 Writing = Annotated[Ask, "graph", "as_json", "model", "settings", "wait"]
 
-Source = Annotated[str, Argument(metavar="A", help="The project that asks.")]
-_Project = Annotated[str, Argument(metavar="PROJECT", help="The id of a project.")]
+Source = Annotated[
+    str, Argument(metavar="A", help="The project that asks; . is the one that holds the working directory.")
+]
+_Project = Annotated[
+    str | None,
+    Argument(metavar="[PROJECT]", help="The id of a project.", show_default="the one that holds the working directory"),
+]
 _Type = Annotated[str, Argument(metavar="TYPE", help="USES, LEARNS_FROM, TESTS_WITH, SIBLING or DOMAIN, in any case.")]
 _Target = Annotated[str, Argument(metavar="B", help="The project that answers, or the domain.")]
 
@@ -136,21 +158,23 @@ def link(
 ) -> None:
     """Relate a project to another or to a domain; an existing relation gets the new weight and evidence."""
     with run.projects() as opened:
-        linked = opened.link(source, type_, target, weight=weight, evidence=evidence)
+        linked = opened.link(run.named(opened, source), type_, target, weight=weight, evidence=evidence)
     deliver(linked, run.as_json, lambda it: f"{it.source} {it.type.upper()} {it.target}, weight {it.weight:.2f}.")
 
 
 def unlink(source: Source, type_: _Type, target: _Target, run: Reading) -> None:
     """Remove a relation; one that the registry declares comes back with the next sync."""
     with run.projects() as opened:
+        source = run.named(opened, source)
         removed = opened.unlink(source, type_, target)
     kind = domain.schema.RelationType.parse(type_)
     deliver(removed, run.as_json, lambda _: f"Removed {source} {kind.upper()} {target}.")
 
 
-def get_related(project: _Project, types: EdgeTypes = None, run: Reading = Ask()) -> None:
+def get_related(project: _Project = None, types: EdgeTypes = None, run: Reading = Ask()) -> None:
     """List the projects to which the relations of a project lead, the strongest first."""
     with run.projects() as opened:
+        project = run.named(opened, project)
         related = opened.related(project, types or ())
     document = [{"project": other.id, **asdict(relation)} for other, relation in related]
     none = f"No relation leads from {project} to another project."
@@ -158,7 +182,7 @@ def get_related(project: _Project, types: EdgeTypes = None, run: Reading = Ask()
 
 
 def traverse(
-    project: _Project,
+    project: _Project = None,
     depth: Annotated[
         int | None,
         Option("--depth", min=1, max=MOST_HOPS, help="How many edges at most.", show_default="routing.depth"),
@@ -168,6 +192,7 @@ def traverse(
 ) -> None:
     """List the projects around a project, the nearest first, each with the way to it."""
     with run.projects() as opened:
+        project = run.named(opened, project)
         steps = opened.traverse(project, depth, types or ())
     document = [{**asdict(step), "project": step.project.id} for step in steps]
     deliver(steps, run.as_json, views.steps_view, f"No relation leads on from {project}.", document=document)

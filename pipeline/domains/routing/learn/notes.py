@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.domains.routing.folders import ProjectFolders
 from pipeline.domains.routing.learn.files import is_script
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.schema import Project
@@ -64,21 +65,18 @@ class _Owners:
                 f"There is no project {default!r}.", did_you_mean(default, known, "Add it to the registry.")
             )
         self._names = ProjectNames(projects)
-        folders = [(Path(one.path).resolve(), one.id) for one in projects if one.path]
-        self._folders = sorted(folders, key=lambda one: -len(one[0].parts))
+        self._folders = ProjectFolders(projects)
         self._default = default
 
     def of_file(self, file: Path) -> str:
         place = file.resolve()
-        inside = next((project for folder, project in self._folders if place.is_relative_to(folder)), None)
         above = (self._names.named(parent.name) for parent in place.parents)
-        return inside or next((project for project in above if project), self._default)
+        return self._folders.holding(place) or next((project for project in above if project), self._default)
 
     def of_fields(self, fields: Mapping[str, Any]) -> str:
         values = (fields.get(name) for name in _PROJECT_FIELDS)
         for value in (value for value in values if isinstance(value, str) and value):
-            above = (project for folder, project in self._folders if Path(value).is_relative_to(folder))
-            if project := self._names.named(value) or next(above, ""):
+            if project := self._names.named(value) or self._folders.holding(value):
                 return project
         return ""
 

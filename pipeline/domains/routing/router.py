@@ -156,7 +156,7 @@ class Router:
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
         mode = mode or (Mode.ORACLE if projects else Mode.GRAPH)
-        vector, route = self._route(question, mode, source, here, projects)
+        vector, route = self._route(question, mode, source, projects, here)
 
         def ask(one: Evidence) -> RetrieverResult | None:
             try:
@@ -175,7 +175,7 @@ class Router:
         return _result(route, found, top_k, vector, leg)
 
     def _route(
-        self, question: str, mode: Mode | str, source: str, here: Path | str | None, projects: Sequence[str]
+        self, question: str, mode: Mode | str, source: str, projects: Sequence[str], here: Path | str | None = None
     ) -> tuple[Sequence[float], Route]:
         """Return the vector of a question, which is embedded while the state is read, and its route."""
         reading = self._pool.submit(self._state.read)

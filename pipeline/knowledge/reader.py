@@ -188,7 +188,10 @@ class GraphReader(GraphRankings):
         write_graph(self.name, store.scan_nodes(), store.scan_edges(), Path(path), format)
 
     def view(self, path: str | Path, limit: int = 300) -> None:
-        """Write an HTML page that draws the graph, or its ``limit`` most important nodes; it needs no network."""
+        """Write an HTML page that draws the graph, or the ``limit`` nodes of most PageRank; it needs no network.
+
+        Nodes are as large as their property ``importance`` says, or as their PageRank where none states one.
+        """
         check_top_k(limit)
         size = self.size()
         chosen = [node.id for node in self.nodes()] if size.nodes <= limit else list(self.importance(limit))

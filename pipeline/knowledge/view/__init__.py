@@ -60,10 +60,14 @@ def page(store: Store, size: GraphSize) -> str:
 
 
 def picture(store: Store, size: GraphSize) -> dict[str, Any]:
-    """Return the data of the page: nodes with positions, sizes and details, edges with widths, types with colours."""
+    """Return the data of the page: nodes with positions, sizes and details, edges with widths, types with colours.
+
+    Where nodes state their ``importance``, sizes follow it, and those that state none are the smallest; else PageRank.
+    """
     nodes = sorted(store.scan_nodes(), key=lambda node: node.id)
     edges = sorted(store.scan_edges(), key=lambda edge: edge.id)
-    importance = store.pagerank(None, 0.15, Direction.BOTH, max(1, len(nodes)))
+    pagerank = store.pagerank(None, 0.15, Direction.BOTH, max(1, len(nodes)))
+    importance = {node.id: stated for node in nodes if (stated := _stated(node)) > 0} or pagerank
     most_important = max(importance.values(), default=1.0)
     heaviest = max((edge.weight for edge in edges), default=0.0)
     positions = _positions(nodes, edges)
@@ -71,7 +75,17 @@ def picture(store: Store, size: GraphSize) -> dict[str, Any]:
     return {
         "name": store.name,
         "total_nodes": size.nodes,
-        "nodes": [_node(node, importance.get(node.id, 0.0), most_important, positions[node.id]) for node in nodes],
+        "nodes": [
+            {
+                **_node(node, positions[node.id]),
+                "pagerank": pagerank.get(node.id, 0.0),
+                # Readers compare areas, not widths, so the width grows with the square root.
+                "size": round(
+                    _MIN_SIZE + (_MAX_SIZE - _MIN_SIZE) * (importance.get(node.id, 0.0) / most_important) ** 0.5, 1
+                ),
+            }
+            for node in nodes
+        ],
         "edges": [
             {
                 "source": rows[edge.source],
@@ -87,7 +101,13 @@ def picture(store: Store, size: GraphSize) -> dict[str, Any]:
     }
 
 
-def _node(node: KnowledgeNode, share: float, most: float, position: tuple[float, float]) -> dict[str, Any]:
+def _stated(node: KnowledgeNode) -> float:
+    """Return the importance of a node by its property of that name; 0 if it states none."""
+    value: Any = node.properties.get("importance")
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+
+
+def _node(node: KnowledgeNode, position: tuple[float, float]) -> dict[str, Any]:
     return {
         "id": node.id,
         "name": next((str(node.properties[name]) for name in _NAMES if node.properties.get(name)), node.id),
@@ -95,9 +115,6 @@ def _node(node: KnowledgeNode, share: float, most: float, position: tuple[float,
         "labels": list(node.labels),
         "parent_id": node.parent_id,
         "properties": {name: _short(value) for name, value in node.properties.items()},
-        "importance": share,
-        # Readers compare areas, not widths, so the width grows with the square root.
-        "size": round(_MIN_SIZE + (_MAX_SIZE - _MIN_SIZE) * (share / most) ** 0.5, 1),
         "x": position[0],
         "y": position[1],
     }

@@ -45,7 +45,7 @@
     const panel = at("detail");
     panel.replaceChildren(make("h3", node.name), make("div", node.type === node.name ? "" : node.type));
     const list = make("dl", "");
-    const fields = [["id", node.id], ["labels", node.labels.join(", ")], ["parent", node.parent_id], ["importance", `${(100 * node.importance).toFixed(2)}%`], ...Object.entries(node.properties)];
+    const fields = [["id", node.id], ["labels", node.labels.join(", ")], ["parent", node.parent_id], ["PageRank", `${(100 * node.pagerank).toFixed(2)}%`], ...Object.entries(node.properties)];
     for (const [name, value] of fields) {
       if (value !== null && value !== undefined && value !== "") list.append(make("dt", name), make("dd", shown(value)));
     }
@@ -99,7 +99,7 @@
   at("search").addEventListener("input", search);
   at("search").addEventListener("keydown", (event) => {
     const matches = event.key === "Enter" ? search() : [];
-    if (matches.length) choose(matches.reduce((best, key) => (byKey.get(key).importance > byKey.get(best).importance ? key : best)), true);
+    if (matches.length) choose(matches.reduce((best, key) => (byKey.get(key).size > byKey.get(best).size ? key : best)), true);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;

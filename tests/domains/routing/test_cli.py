@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pipeline.db.catalogue import find_corpus
 
 REGISTRY = """
 projects:
-  patina: {path: patina, domains: [rust], corpus: patina-NAME}
+  patina: {path: patina, domains: [rust], corpus: patina-NAME, importance: 4}
 references:
   dojo: {path: dojo, corpus: dojo-NAME}
   SDL: {}
@@ -83,7 +84,10 @@ def test_projects_and_relations_are_shown_as_tables_json_and_a_page(filled: str,
     assert loaded("graph", graph=filled).keys() == {"nodes", "edges"}
     page = tmp_path / "projects.html"
     assert "Wrote" in run("graph", "--view", str(page), graph=filled).stdout
-    assert "patina" in page.read_text(encoding="utf-8")
+    data = re.search(r'type="application/json">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    assert data
+    sizes = {node["id"]: node["size"] for node in json.loads(data[1])["nodes"]}
+    assert sizes == {"patina": 60.0, "dojo": 37.0, "SDL": 37.0, "domain:rust": 14.0}
     assert "--view draws" in run("graph", "--view", str(page), "--nodes", graph=filled, code=2).output
 
 

@@ -43,6 +43,23 @@ def test_importance_makes_large_and_types_have_colours() -> None:
     assert drawn == picture(STORE, GraphSize(6, 5)), "the same at every run"
 
 
+def test_a_stated_importance_makes_large_in_place_of_pagerank() -> None:
+    stated = {"a": 4.0, "b": 1, "c": None, "d": "9", "e": True, "f": -1.0}
+    nodes = [
+        KnowledgeNode(name, "t", properties={"importance": value} if value else {}) for name, value in stated.items()
+    ]
+    edges = [KnowledgeEdge(name, "c", "requires") for name in "abdef"]
+
+    drawn = picture(MemoryStore("g", nodes, edges), GraphSize(6, 5))
+
+    assert {node["id"]: node["size"] for node in drawn["nodes"]} == {
+        "a": 60.0,
+        "b": 37.0,  # a quarter of the area above the smallest size
+        **dict.fromkeys("cdef", 14.0),
+    }
+    assert max(drawn["nodes"], key=lambda node: node["pagerank"])["id"] == "c"
+
+
 def test_the_page_asks_for_nothing_from_elsewhere() -> None:
     text = page(STORE, GraphSize(6, 5))
 

@@ -1,10 +1,11 @@
 """Progress of a run: seconds by stage, and a listener that may display the stages."""
 
+import copy
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, Self
 
 
 class Listener(Protocol):
@@ -26,17 +27,27 @@ class Progress:
     def __init__(self, listener: Listener | None = None) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self._listener = listener
+        self._part = ""
+
+    def of(self, part: str) -> Self:
+        """Return the progress of a part, such as one of several corpora, with whose name its stages are shown.
+
+        Its seconds count here, too.
+        """
+        named = copy.copy(self)
+        named._part = f": {part}"
+        return named
 
     @contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
         """Time a stage; yield the function that reports its steps."""
-        listener = self._listener
+        listener, shown = self._listener, f"{name}{self._part}"
         if listener:
-            listener.begin(name, total)
+            listener.begin(shown, total)
         start = time.perf_counter()
         try:
-            yield lambda steps: listener.advance(name, steps) if listener else None
+            yield lambda steps: listener.advance(shown, steps) if listener else None
         finally:
             self.seconds[name] += time.perf_counter() - start
             if listener:
-                listener.end(name)
+                listener.end(shown)

@@ -39,9 +39,10 @@ def ablate(
     sets = []
     for dataset, folder in [(read_dataset(folder, split), folder) for folder in folders]:
         kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
-        with ingested(hoprank, dataset, folder, kept, progress) as (name, _, _):
+        part = progress.of(dataset.name)
+        with ingested(hoprank, dataset, folder, kept, part) as (name, _, _):
             every = (hoprank.settings, *changed.values())
-            whole, *without = (_results(hoprank, dataset, name, settings, progress) for settings in every)
+            whole, *without = (_results(hoprank, dataset, name, settings, part) for settings in every)
         sets.append(measured(dataset, whole, dict(zip(changed, without, strict=True))))
     return build_ablation(sets, variants)
 
@@ -66,7 +67,7 @@ def tune(
     sets = []
     for dataset, folder in zip(datasets, folders, strict=True):
         kept = f"{corpus_name}/{dataset.name}" if corpus_name else None
-        with ingested(hoprank, dataset, folder, kept, progress) as (name, _, _):
+        with ingested(hoprank, dataset, folder, kept, progress.of(dataset.name)) as (name, _, _):
             kind = folder.resolve().parent.name
             retriever = hoprank.retriever(name)
             passages = corpus_passages(open_corpus(hoprank.client, name))

@@ -220,6 +220,33 @@ def test_bars_go_on_where_they_were_and_show_a_rate() -> None:
         assert str(RateColumn().render(task)).endswith(" chunks/s")
 
 
+def test_the_stages_of_a_part_are_shown_with_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(ProgressLines())
+    for part in ("patina", "my notes"):
+        with progress.of(part).stage("embed") as done:
+            done(2)
+    with progress.stage("embed"):
+        pass
+
+    lines = ["embed: patina: 2 chunks in 0.0 s", "embed: my notes: 2 chunks in 0.0 s", "embed: 0.0 s"]
+    assert capsys.readouterr().err.splitlines() == lines
+    assert list(progress.seconds) == ["embed"]
+
+
+def test_bars_of_many_parts_make_room_for_those_that_follow() -> None:
+    with Display(console=Console(file=io.StringIO())) as display:
+        progress = Progress(ProgressBars(display))
+        with progress.stage("index"):
+            for part in range(50):
+                with progress.of(str(part)).stage("embed") as done:
+                    done(1)
+
+        shown = [task.description for task in display.tasks]
+    assert shown[0] == "index"
+    assert shown[-1] == "embed: 49"
+    assert len(shown) < 20
+
+
 def test_a_stage_of_known_length_fills_as_it_goes() -> None:
     with Display(console=Console(file=io.StringIO())) as display:
         bars = ProgressBars(display)

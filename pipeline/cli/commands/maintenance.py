@@ -27,10 +27,10 @@ def migrate(
         graphs = {graph.name for graph, _ in catalogue.list_graphs(client)}
         for name in names or sorted(corpora | graphs):
             if name in corpora or name not in graphs:
-                maintain.migrate(client, chosen, name, progress=progress)
+                maintain.migrate(client, chosen, name, progress=progress.of(name))
                 say(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
             if name in graphs:
-                maintain.migrate_graph(client, chosen, name, progress=progress)
+                maintain.migrate_graph(client, chosen, name, progress=progress.of(name))
                 say(f"The graph {name} is of schema version {catalogue.GRAPH_SCHEMA_VERSION}.")
 
 

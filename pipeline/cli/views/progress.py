@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _UNITS = {"embed": "chunk", "link": "edge", "search": "question"}
 """What the stages of corpora and of evaluations count. A stage named ``embed skills`` counts skills."""
 
+_MOST_BARS = 12
+"""Bars that stay when their stages have ended: more don't fit a small terminal. Chosen by hand."""
+
 _RATED = 0.1  # seconds; of less, a rate is that of a clock. Chosen by hand.
 
 
@@ -55,9 +58,14 @@ class ProgressBars:
         self._display = display
         self._tasks: dict[str, bars.TaskID] = {}
         self._steps: dict[str, int] = {}
+        self._ended: dict[str, None] = {}
 
     def begin(self, stage: str, total: int | None) -> None:
         """Show the stage."""
+        self._ended.pop(stage, None)
+        for ended in list(self._ended)[: max(0, len(self._tasks) - _MOST_BARS)]:
+            self._display.remove_task(self._tasks.pop(ended))
+            del self._ended[ended]
         before = self._steps.setdefault(stage, 0)
         if stage in self._tasks:
             self._display.remove_task(self._tasks[stage])
@@ -76,6 +84,7 @@ class ProgressBars:
         """Fill the stage's bar, whose length may have been unknown."""
         full = max(self._steps[stage], 1)
         self._display.update(self._tasks[stage], total=full, completed=full)
+        self._ended[stage] = None
 
 
 class RateColumn(bars.ProgressColumn):

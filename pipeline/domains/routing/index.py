@@ -82,7 +82,7 @@ def index(
     settings = hoprank.settings
     code = settings.model_copy(update={"sources": settings.sources.model_copy(update={"code": True})})
     progress = progress or Progress()
-    done = [_index(hoprank, graph, project, code, progress, force=force) for project in chosen]
+    done = [_index(hoprank, graph, project, code, progress.of(project.id), force=force) for project in chosen]
     refresh(graph, settings.section(RoutingSettings), datetime.now(UTC))
     return done
 

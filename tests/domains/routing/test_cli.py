@@ -177,6 +177,9 @@ def test_a_graph_that_is_none_is_told(graph_name: str, arguments: tuple[str, ...
 def test_an_index_names_what_it_left_out_and_exits_with_1(filled: str, hoprank: HopRank) -> None:
     result = run("index", graph=filled, code=1)
 
+    stages = [line.split(":")[:2] for line in result.stderr.splitlines() if line.startswith(("read", "embed", "link"))]
+    assert ["embed", " patina"] in stages
+    assert {name for _, name in stages} == {" patina"}
     assert f"patina-{filled}" in "".join(result.stdout.split())
     assert "dojo doesn't exist" in " ".join(result.stderr.split())
     assert find_corpus(hoprank.client, f"patina-{filled}")

@@ -4,6 +4,7 @@ Control characters of documents and names never reach a terminal, which might ob
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,18 +19,18 @@ from pipeline.cli.harmless import CONTROL, harmless
 Shown: TypeAlias = RenderableType | Sequence[RenderableType]
 """A view: a text, a renderable, or several of them, one below the other."""
 
-_WIDEST = 100  # columns: longer lines are hard to read, and a pipe has no width
+_WIDEST = 100  # columns: longer lines are hard to read, and a pipe has no width but that of COLUMNS
 
 
 def show(*parts: RenderableType) -> None:
     """Print results for people, one below the other: at most 100 columns; when piped, plain text."""
     console = Console(highlight=False)
     parts = tuple(map(_Harmless, parts))
+    is_measured = console.is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    console.width = min(console.width, _WIDEST) if is_measured else _WIDEST
     if console.is_terminal:
-        console.width = min(console.width, _WIDEST)
         console.print(*parts, sep="\n")
         return
-    console.width = _WIDEST
     with console.capture() as captured:
         console.print(*parts, sep="\n")
     # rich pads lines to the width, which a file doesn't need.

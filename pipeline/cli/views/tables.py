@@ -3,11 +3,33 @@
 Names of corpora, files and skills may hold rich's markup, so views add them as ``Text`` where a table here doesn't.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 
 from rich import box
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.measure import Measurement
+from rich.table import Column, Table
 from rich.text import Text
+
+from pipeline.text.prose import one_line
+
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?%?")
+_COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")  # of SHA-1; ten digits of it name it as well
+_NARROWEST = 20  # characters that a Brief keeps while other columns can shrink; chosen by hand
+
+
+class Brief:
+    """A text that is cut between words to the one line that it has room for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = one_line(text)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(one_line(self._text, options.max_width), no_wrap=True, overflow="ellipsis")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(_NARROWEST, max(len(self._text), 1)).clamp(max_width=options.max_width)
 
 
 def ruled_table(title: str = "", caption: str = "", *, padding: int = 1) -> Table:
@@ -29,22 +51,35 @@ def add_numbers(table: Table, *headings: str) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
 
 
-def plain_table(*headings: str, rows: Iterable[Iterable[str | Text]], named: bool = False, caption: str = "") -> Table:
+def plain_table(*headings: str, rows: Iterable[Iterable[str | Text | Brief]], named: bool = False) -> Table:
     """Return a table of rows of plain text: a rule below its headings, no frame; long cells are folded.
 
+    Columns of numbers stand at the right, a column without any text is left out, and the commits in texts are short.
     ``named``: each row begins with a name, in bold.
     """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        cells = [cell if isinstance(cell, Text) else Text(cell) for cell in row]
-        if named:
-            cells[0].style = "bold"
-        table.add_row(*cells)
-    if caption:
-        table.caption, table.caption_justify = Text(caption), "left"
+    columns = list(zip(*rows, strict=True)) or [()] * len(headings)
+    kept = [(heading, cells) for heading, cells in zip(headings, columns, strict=True) if any(cells) or not cells]
+    for heading, cells in kept:
+        texts = [str(cell) for cell in cells if cell]
+        is_number = bool(texts) and all(map(_NUMBER.fullmatch, texts))
+        table.add_column(heading, overflow="fold", justify="right" if is_number else "left")
+    for row in zip(*(cells for _, cells in kept), strict=True):
+        shown = [Text(shortened(cell)) if isinstance(cell, str) else cell for cell in row]
+        if named and isinstance(shown[0], Text):
+            shown[0].style = "bold"
+        table.add_row(*shown)
     return table
+
+
+def captioned(table: Table, caption: str) -> Group:
+    """Return a table with a text below it, which may be wider than the table."""
+    return Group(table, Text(caption))
+
+
+def shortened(text: str) -> str:
+    """Return a text with the commits in it by their first ten digits."""
+    return _COMMIT.sub(r"\1", text)
 
 
 def measures_table(
@@ -63,8 +98,8 @@ def measures_table(
 
 
 def property_grid(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return names in bold, each beside its value."""
-    grid = Table.grid(padding=(0, 2))
+    """Return names in bold, each beside its value, which is folded, not cut, if it is longer than a line."""
+    grid = Table.grid("", Column(overflow="fold"), padding=(0, 2))
     for name, value in rows:
         grid.add_row(Text(name, style="bold"), Text(value))
     return grid

@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.tables import measures_table, plain_table
+from pipeline.cli.views.tables import captioned, measures_table, plain_table, shortened
 from pipeline.domains.memory import deferred as domain
-from pipeline.text.prose import listed, one_line
+from pipeline.text.prose import counted, listed, one_line
 
 # Characters of a cell and of a passage, and names of a kind that are listed. Chosen by hand; not measured.
 _LONGEST_CELL, _LONGEST_TEXT = 60, 500
@@ -61,7 +61,8 @@ def related_view(related: Sequence[domain.patterns.Related], *, sources: bool = 
     """Return a row a fact: its other end, its strength, and since when it holds; with ``sources`` both ends."""
     rows = []
     for fact, entity in ((one.fact, one.entity) for one in related):
-        evidence, since = one_line("".join(fact.evidence[:1]), _LONGEST_CELL), (fact.valid_at or "")[:10]
+        evidence = one_line(shortened("".join(fact.evidence[:1])), _LONGEST_CELL)
+        since = (fact.valid_at or "")[:10]
         row = (name_of(fact.source), fact.type, entity.name, entity.type, f"{fact.weight:.2f}", since, evidence)
         rows.append(row if sources else row[1:])
     return plain_table(*["from"][not sources :], "relation", "entity", "type", "weight", "since", "evidence", rows=rows)
@@ -123,7 +124,7 @@ def history_view(versions: Sequence[domain.records.Fact]) -> Table:
         why = fact.retracted or fact.ended or "".join(fact.evidence[:1])
         triple = f"{name_of(fact.source)} {fact.type} {name_of(fact.target)}"
         holds, known = _period(fact.valid_at, fact.invalid_at), _period(fact.created_at, fact.expired_at)
-        rows.append((triple, holds, known, " ".join(why.split())[:80]))
+        rows.append((triple, holds, known, one_line(shortened(why), _LONGEST_CELL)))
     return plain_table("fact", "held", "known", "because", rows=rows)
 
 
@@ -180,28 +181,29 @@ def merge_line(merge: domain.apply.Merge) -> str:
     """Return a line on what was merged, and how to undo it."""
     losers = sum(len(group.losers) for group in merge.groups)
     return (
-        f"Merged {losers} entities into {len(merge.groups)}, {merge.moved} facts and mentions moved. "
-        f"hoprank memory dedupe undo {merge.id} restores them."
+        f"Merged {counted(losers, 'entity', 'entities')} into {len(merge.groups):,}; {merge.moved:,} of their facts and"
+        f" mentions moved. hoprank memory dedupe undo {merge.id} restores them."
     )
 
 
 def remembered_line(done: domain.remember.Remembered) -> str:
     """Return a line on what texts brought to a memory."""
     counts = (
-        (done.mentioned.memories, "new memory", "new memories"),
-        (done.mentioned.mentions, "mention", "mentions"),
-        (done.mentioned.entities, "new entity", "new entities"),
-        (done.facts, "fact", "facts"),
+        counted(done.mentioned.memories, "new memory", "new memories"),
+        counted(done.mentioned.mentions, "mention"),
+        counted(done.mentioned.entities, "new entity", "new entities"),
+        counted(done.facts, "fact"),
     )
-    return f"{', '.join(f'{count:,} {one if count == 1 else more}' for count, one, more in counts)}."
+    return f"{', '.join(counts)}."
 
 
 def scanned_line(done: domain.store.Scanned) -> str:
     """Return a line on what a scan found and changed."""
     commit = f" at {done.commit[:10]}" if done.commit else ""
     return (
-        f"{done.repository}{commit}, {done.time}: {done.facts:,} facts; {done.entities:,} entities are new, "
-        f"{done.added:,} facts were added, {done.ended:,} ended."
+        f"{done.repository}{commit}, {done.time}: {counted(done.facts, 'fact')};"
+        f" {counted(done.entities, 'new entity', 'new entities')}, {counted(done.added, 'new fact')},"
+        f" {done.ended:,} ended."
     )
 
 
@@ -218,9 +220,8 @@ def forgotten_view(done: domain.forget.Forgotten, *, dry_run: bool) -> Table:
     return plain_table("would be forgotten" if dry_run else "to forget", "", rows=rows or [("nothing", "")])
 
 
-def report_view(report: domain.evaluation.MemoryReport) -> Table:
+def report_view(report: domain.evaluation.MemoryReport) -> RenderableType:
     """Return a row a ranking, in percent."""
     headings = {f"{of}_recall@{k}": f"{of}s@{k}" for of in ("turn", "session") for k in (5, 10)}
-    table = measures_table(report.metrics, headings)
-    table.caption = f"In percent of {report.queries} questions over {report.turns:,} turns."
-    return table
+    caption = f"In percent of {counted(report.queries, 'question')} over {counted(report.turns, 'turn')}."
+    return captioned(measures_table(report.metrics, headings), caption)

@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.cli.views.tables import captioned, plain_table, property_grid
 from pipeline.domains.routing import deferred as domain
-from pipeline.text.prose import listed, one_line
+from pipeline.text.prose import counted, listed, one_line
 
 _LONGEST = 60  # characters of a text in a cell; chosen by hand, not measured
 
@@ -91,8 +91,8 @@ def explanation_view(learned: domain.usage.LearnedWeight) -> RenderableType:
         for event in learned.events[:_MOST_EVENTS]
     )
     older = len(learned.events) - _MOST_EVENTS
-    caption = f"and {older:,} older ones" if older > 0 else ""
-    return Group(grid, plain_table("time", "rank", "judgement", "question", rows=rows, caption=caption))
+    more = [Text(f"and {counted(older, 'older one')}")] if older > 0 else []
+    return Group(grid, Text(), plain_table("time", "rank", "judgement", "question", rows=rows), *more)
 
 
 def _counts(learned: domain.usage.LearnedWeight) -> tuple[int, int]:
@@ -100,7 +100,7 @@ def _counts(learned: domain.usage.LearnedWeight) -> tuple[int, int]:
     return useful, len(learned.events) - useful
 
 
-def modes_view(report: domain.compare.RoutingReport) -> Table:
+def modes_view(report: domain.compare.RoutingReport) -> RenderableType:
     """Return the measures of the three modes, and whether the graph reaches its targets."""
     headings = ("routing", "MRR", "R@10", "source recall", "waste", "searched", "p50 ms", "p95 ms")
     rows: list[Sequence[str | Text]] = []
@@ -114,7 +114,7 @@ def modes_view(report: domain.compare.RoutingReport) -> Table:
     lines += [f"Target {target}: {'reached' if met else 'missed'}, {seen}." for target, met, seen in report.targets()]
     if report.shortened:
         lines.append(f"Cut to the longest question that a search takes: {len(report.shortened):,}.")
-    return plain_table(*headings, rows=rows, caption="\n".join(lines))
+    return captioned(plain_table(*headings, rows=rows), "\n".join(lines))
 
 
 def failures_view(report: domain.compare.RoutingReport) -> Iterator[RenderableType]:

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.lazy import lazy_imports
-from pipeline.cli.views.tables import plain_table, property_grid
+from pipeline.cli.views.tables import Brief, plain_table, property_grid
+from pipeline.text.prose import counted, listed, one_line
 
 with lazy_imports(__name__):
     from pipeline.domains.skills import queries
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 # How much is shown: chosen by hand to fit a screen.
 _MOST_SKIPPED = 20
-_WIDEST_NAME = 48
 _DESCRIPTION_LENGTH = 200
 
 
@@ -35,10 +35,11 @@ def built_view(built: Built, graph: str) -> Table:
     rows += [("folders", f"{built.folders:,}"), ("edges", edges)]
     rows.append(("changed", f"{built.written:,} nodes and edges, {built.embedded:,} descriptions embedded"))
     if built.missing:
-        rows.append(("missing", f"{built.missing:,} dependencies (hoprank skills check --graph {graph})"))
+        missing = counted(built.missing, "dependency", "dependencies")
+        rows.append(("missing", f"{missing} (hoprank skills check --graph {graph})"))
     if built.skipped:
-        skipped = (f"{source.source} {source.reason}" for source in built.skipped[:_MOST_SKIPPED])
-        rows.append(("skipped", "\n".join(skipped)))
+        skipped = [f"{source.source} {source.reason}" for source in built.skipped]
+        rows.append(("skipped", "\n".join(listed(skipped, _MOST_SKIPPED))))
     return property_grid(rows)
 
 
@@ -55,12 +56,7 @@ def skill_json(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge] = ()) -> dic
 
 def skills_view(skills: Sequence[KnowledgeNode]) -> Table:
     """Return a line a skill, with the beginning of its description."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, min_width=min(_WIDEST_NAME, max(len(skill.id) for skill in skills)))
-    table.add_column(no_wrap=True, overflow="ellipsis")
-    for skill in skills:
-        table.add_row(Text(skill.id, style="bold"), Text(_description(skill)))
-    return table
+    return plain_table("skill", "for", rows=((skill.id, Brief(_description(skill))) for skill in skills), named=True)
 
 
 def skill_view(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge]) -> list[RenderableType]:
@@ -113,7 +109,9 @@ def path_json(nodes: Sequence[KnowledgeNode], steps: Sequence[Sequence[Knowledge
 
 def ranked_view(ranked: Sequence[RankedNode]) -> Table:
     """Return skills, best first, each with the rankings that found it and the beginning of its description."""
-    rows = ((one.node.id, ", ".join(one.parts), _description(one.node)[:_DESCRIPTION_LENGTH]) for one in ranked)
+    rows = (
+        (one.node.id, ", ".join(one.parts), one_line(_description(one.node), _DESCRIPTION_LENGTH)) for one in ranked
+    )
     return plain_table("skill", "by", "for", rows=rows, named=True)
 
 

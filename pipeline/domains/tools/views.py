@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.tables import measures_table, plain_table, property_grid
-from pipeline.text.prose import listed, one_line
+from pipeline.cli.views.tables import Brief, captioned, measures_table, plain_table, property_grid
+from pipeline.text.prose import counted, listed, one_line
 
 if TYPE_CHECKING:
     from pipeline.domains.tools.catalogue import Built, Tool
@@ -29,8 +29,8 @@ def found_view(found: Sequence[FoundTool]) -> Table:
 
 
 def tools_view(tools: Sequence[Tool], services: Mapping[str, str]) -> Table:
-    """Return a line a tool, with the first 80 characters of its description."""
-    rows = ((tool.name, services.get(tool.service, tool.service), one_line(tool.description, 80)) for tool in tools)
+    """Return a line a tool, with the beginning of its description."""
+    rows = ((tool.name, services.get(tool.service, tool.service), Brief(tool.description)) for tool in tools)
     return plain_table("tool", "service", "description", rows=rows, named=True)
 
 
@@ -104,12 +104,12 @@ def built_view(built: Built, graph: str) -> Table:
     return property_grid(rows)
 
 
-def report_view(report: ToolReport) -> Table:
+def report_view(report: ToolReport) -> RenderableType:
     """Return the measures of each ranking in percent."""
-    table = measures_table(report.metrics)
-    table.caption = Text(f"{report.queries:,} tasks, {report.tools:,} tools, p50 {report.latency_ms['p50']:.0f} ms")
-    table.caption_justify = "left"
-    return table
+    asked = f"{counted(report.queries, 'task')}, {counted(report.tools, 'tool')}"
+    return captioned(
+        measures_table(report.metrics), f"In percent; {asked}, half of them in {report.latency_ms['p50']:.0f} ms."
+    )
 
 
 _ENTITIES = str.maketrans({character: f"#{ord(character)};" for character in '#"<>&[](){}|`;'})

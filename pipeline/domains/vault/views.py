@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.summary import plan_table, summary_table
-from pipeline.cli.views.tables import measures_table, plain_table, property_grid
+from pipeline.cli.views.tables import captioned, measures_table, plain_table, property_grid
+from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
     from pipeline.domains.vault.api import VaultSync
@@ -103,27 +104,27 @@ def sync_view(done: VaultSync) -> list[RenderableType]:
     """Return what a sync did or would do, and the links of the vault."""
     links = done.links
     others = (
-        (links.unresolved, "lead to no note (hoprank vault check lists them)"),
-        (links.attachments, "lead to other files"),
-        (links.ambiguous, "have a name that several notes have"),
-        (links.in_code, "are shown as code, and link nothing"),
+        ("to no note", links.unresolved, " (hoprank vault check lists them)"),
+        ("to other files", links.attachments, ""),
+        ("by a name of several notes", links.ambiguous, ""),
+        ("shown as code, which link nothing", links.in_code, ""),
     )
-    lines = [f"{links.resolved:,} of {links.written:,} name a note", *(f"{n:,} {what}" for n, what in others if n)]
+    to_notes = f"to a note: {links.resolved:,} of {links.written:,}"
+    lines = [to_notes, *(f"{what}: {n:,}{more}" for what, n, more in others if n)]
     counts = property_grid([("links", "\n".join(lines))])
     if done.synced.done is None:
         return [plan_table(done.synced.plan), counts]
     return ["", summary_table(done.synced.done), counts] if done.synced.plan else [counts]
 
 
-def report_view(report: VaultReport) -> Table:
+def report_view(report: VaultReport) -> RenderableType:
     """Return a row a ranking with its measures, in percent."""
     names = {"vector": "meaning alone", "links": "links alone", "hoprank": "both together"}
-    table = measures_table(report.metrics, names=names)
-    table.caption = (
-        f"{report.notes:,} notes, {report.hidden_pairs:,} of {report.linked_pairs:,} linked pairs hidden (seed"
-        f" {report.seed}), {report.queries:,} notes asked for"
+    caption = (
+        f"In percent; {counted(report.notes, 'note')}, {report.hidden_pairs:,} of {report.linked_pairs:,} linked pairs"
+        f" hidden (seed {report.seed}), {counted(report.queries, 'note')} asked for."
     )
-    return table
+    return captioned(measures_table(report.metrics, names=names), caption)
 
 
 def related_view(notes: Sequence[RelatedNote]) -> Table:

@@ -254,6 +254,13 @@ def test_a_wrong_value_of_a_domain_is_refused_as_any(configure: Configure) -> No
     assert f"skills.similarity ({path}): 1: Extra inputs are not permitted" in message
 
 
+def test_a_setting_that_there_is_not_is_said_to_be_none() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings({"nonsense": 1})
+
+    assert caught.value.fix == "There is no setting nonsense. `hoprank config show` lists every setting."
+
+
 def test_a_section_that_no_domain_brings_is_refused_by_its_class() -> None:
     class Stray(Section):
         """A section of nothing."""

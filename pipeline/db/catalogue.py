@@ -127,13 +127,16 @@ def find_corpus(client: Client, name: str) -> Corpus | None:
     return Corpus.of(rows[0]["corpus"]) if rows else None
 
 
-def get_corpus(client: Client, name: str) -> Corpus:
-    """Return the corpus with this name; raises CorpusError, suggesting a similar name, if there is none."""
+def get_corpus(client: Client, name: str, kind: str = "corpus", make: str = "hoprank ingest") -> Corpus:
+    """Return the corpus with this name; raises CorpusError, suggesting a similar name, if there is none.
+
+    ``kind`` is what its user calls it, and ``make`` the command that makes one.
+    """
     if corpus := find_corpus(client, name):
         return corpus
     names = [existing.name for existing in list_corpora(client)]
-    fix = did_you_mean(name, names, _known(names) or "Make one: hoprank ingest.")
-    raise UnknownCorpus(f"There is no corpus {name!r}.", fix)
+    fix = did_you_mean(name, names, _known(names) or f"Make one: {make}.")
+    raise UnknownCorpus(f"There is no {kind} {name!r}.", fix)
 
 
 def list_graphs(client: Client) -> list[tuple[NamedGraph, int]]:

@@ -53,15 +53,18 @@ class PossibleName:
     capitalised: bool
 
 
-def check_question(text: str) -> str:
-    """Return the question without outer white space; raises QuestionError if it is empty or too long."""
+def check_question(text: str, kind: str = "question") -> str:
+    """Return the question without outer white space; raises QuestionError if it is empty or too long.
+
+    ``kind`` is what its asker calls it.
+    """
     # Bytes of a command line that aren't UTF-8 arrive as lone surrogates, which tokenizer and server refuse.
     question = text.strip().encode("utf-8", "replace").decode("utf-8")
     if not question:
-        raise QuestionError("The question is empty.", "Ask something.")
+        raise QuestionError(f"The {kind} is empty.", "Ask something." if kind == "question" else "Say what it is.")
     if len(question) > LONGEST:
         raise QuestionError(
-            f"The question has {len(question):,} characters; {LONGEST:,} are the most.", "Ask for less at a time."
+            f"The {kind} has {len(question):,} characters; {LONGEST:,} are the most.", "Ask for less at a time."
         )
     return question
 

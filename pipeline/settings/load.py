@@ -196,6 +196,8 @@ def _refusal(faults: list[ErrorDetails], flags: Mapping[str, Any]) -> Configurat
     for fault in faults:
         name = ".".join(str(part) for part in fault["loc"])
         origin, problem, kind = origins.of(name), fault["msg"], _STRUCTURES.get(fault["type"])
+        if fault["type"] == "extra_forbidden":
+            fixes.append(f"There is no setting {name}.")
         if kind:
             problem = f"a {kind} is expected{_why_unread(fault['input'])}"
             fixes.append(_how_to_write(fault["loc"], kind, origin))

@@ -38,6 +38,11 @@ def test_an_empty_question_is_refused(question: str) -> None:
     assert caught.value.fix
 
 
+def test_an_error_calls_a_question_what_its_asker_calls_it() -> None:
+    with pytest.raises(QuestionError, match="The task is empty"):
+        check_question(" ", "task")
+
+
 def test_a_question_that_is_a_document_is_refused_with_its_length() -> None:
     assert check_question("x" * LONGEST)
     with pytest.raises(QuestionError, match="102,400"):

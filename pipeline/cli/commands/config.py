@@ -9,6 +9,8 @@ from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
 from pipeline.cli.options import Reading, flags
 
+_WIDEST_VALUE = 24  # characters; the origins of longer values stand further right. Chosen by hand to fit a screen.
+
 app = Commands(help="Settings: see what each is, and what set it.", no_args_is_help=True)
 
 
@@ -27,7 +29,7 @@ def show(run: Reading) -> None:
 def setting_lines(settings: Sequence[all_settings.Provenance]) -> list[str]:
     """Return name, value and origin of each setting, aligned; never wrapped, so that grep finds a setting whole."""
     name_width = max(len(setting.name) for setting in settings)
-    value_width = max(len(setting.value or "-") for setting in settings)
+    value_width = min(_WIDEST_VALUE, max(len(setting.value or "-") for setting in settings))
     return [
         f"{setting.name:<{name_width}}  {setting.value or '-':<{value_width}}  {setting.origin}" for setting in settings
     ]

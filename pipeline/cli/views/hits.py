@@ -16,7 +16,7 @@ from rich.text import Text
 
 from pipeline.cli.views.output import warn
 from pipeline.edges import words
-from pipeline.text.prose import one_line
+from pipeline.text.prose import counted, one_line
 
 if TYPE_CHECKING:
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
@@ -109,10 +109,11 @@ def _route(routing: Mapping[str, Any], *, explain: bool) -> Iterator[str]:
     passed_over = routing["passed_over"]
     yield f"Searched {searched}" + (f"; passed over {_others(len(passed_over))}." if passed_over else ".")
     for one in routing["searched"][:_MOST_PROJECTS]:
+        reasons = [reason.removeprefix(f"{one['project']} ") for reason in one["reasons"]]
         if explain:
-            yield f"{one['project']}: {one_line('; '.join(one['reasons']))}"
+            yield f"{one['project']}: {one_line('; '.join(reasons))}"
         elif one["relation"]:
-            yield f"{one['project']}: {one_line(one['reasons'][0], _LONGEST_REASON)}"
+            yield f"{one['project']}: {one_line(reasons[0], _LONGEST_REASON)}"
     if routing["widened"]:
         yield f"Searched wider, because {routing['widened']}."
     unindexed = routing["unindexed"]
@@ -126,7 +127,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def _others(count: int) -> str:
-    return f"{count:,} other project{'s' if count > 1 else ''}"
+    return counted(count, "other project")
 
 
 def _head(metadata: Mapping[str, Any]) -> Text:

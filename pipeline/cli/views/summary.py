@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pipeline.cli.views.tables import property_grid, ruled_table
 from pipeline.grouping import grouped
-from pipeline.text.prose import listed
+from pipeline.text.prose import counted, listed
 
 if TYPE_CHECKING:
     from pipeline.db.catalogue import Corpus
@@ -33,7 +33,7 @@ def corpora_table(corpora: Sequence[Corpus]) -> Table:
     table.add_column("model", overflow="fold")
     for corpus in corpora:
         counts = (f"{count:,}" for count in (corpus.documents, corpus.chunks, corpus.entities))
-        table.add_row(Text(corpus.name), *counts, Text(corpus.fingerprint))
+        table.add_row(Text(corpus.name), *counts, Text(corpus.fingerprint.partition("@")[0]))
     return table
 
 
@@ -64,8 +64,8 @@ def plan_table(plan: Plan) -> Table:
         ("renamed", _names([f"{old} -> {new}" for old, new in plan.renamed])),
         ("removed", _names(plan.removed)),
         ("unchanged", f"{plan.unchanged:,}" + (f", {plan.moved:,} of them moved" if plan.moved else "")),
-        ("to embed", f"{plan.chunks_to_embed:,} chunks" if plan else ""),
-        ("to relink", f"{plan.edges_to_relink:,} edges" if plan.edges_to_relink else ""),
+        ("to embed", counted(plan.chunks_to_embed, "chunk") if plan else ""),
+        ("to relink", counted(plan.edges_to_relink, "edge") if plan.edges_to_relink else ""),
         ("skipped", _skipped(plan.skipped)),
     )
 
@@ -87,7 +87,7 @@ def stats_table(stats: Stats) -> Table:
         ("corpus", corpus.name),
         ("documents", f"{corpus.documents:,}"),
         *_contents(corpus.chunks, corpus.entities, corpus.edges),
-        ("top entities", _pairs({name: f"{mentions:,}" for name, mentions in stats.top})),
+        ("top entities", ", ".join(f"{name} ({mentions:,})" for name, mentions in stats.top)),
         ("model", f"{corpus.fingerprint}, {corpus.dimension} numbers"),
         ("chunker", corpus.chunker),
         ("extractor", corpus.extractor or "builtin"),

@@ -136,7 +136,9 @@ def _selected(memory: AgentMemory, selection: Selection) -> set[str]:
         keys &= set(memory.texts_of(selection.entity.id))
     if selection.topic is not None:
         # of the nearest texts, those that have all words of the topic but for function words
-        words = [word for word in check_question(selection.topic).casefold().split() if word not in FUNCTION_WORDS]
+        words = [
+            word for word in check_question(selection.topic, "topic").casefold().split() if word not in FUNCTION_WORDS
+        ]
         hits = memory.hoprank.search(selection.topic, None, _TOPIC, corpus=memory.name, leg=Leg.HYBRID).hits
         texts = ((hit.document, f"{hit.title} {hit.text}".casefold()) for hit in hits)
         keys &= {key for key, text in texts if all(word in text for word in words)}

@@ -176,7 +176,7 @@ class AgentMemory:
         if chosen:
             raise GraphError(
                 f"{len(chosen)} entities are called {name!r}: {', '.join(entity.id for entity in chosen[:5])}.",
-                "Give one of these ids, or --type and --scope.",
+                "Give one of these ids, or its type and scope.",
             )
         names = [row["name"] for row in self.rows("memory_entity_names", label=self.label)]
         raise GraphError(

@@ -8,7 +8,7 @@ given again. No version ends without evidence, and none ends because another fac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.domains.memory.records import Fact
+from pipeline.domains.memory.records import EntityKey, Fact
 from pipeline.errors import GraphError
 
 _Period = tuple[str | None, str | None]
@@ -23,6 +23,12 @@ class Revision:
 
     def __bool__(self) -> bool:
         return bool(self.expired or self.added)
+
+
+def _named(versions: Sequence[Fact]) -> str:
+    """Return the words that name the fact of some versions at the end of a sentence; "" without versions."""
+    triples = [f": {EntityKey.of(one.source).name} {one.type} {EntityKey.of(one.target).name}" for one in versions]
+    return "".join(triples[:1])
 
 
 def believed(versions: Iterable[Fact]) -> list[Fact]:
@@ -75,7 +81,8 @@ def invalidate(versions: Sequence[Fact], at: str, evidence: str, time: str) -> R
     holding = [version for version in believed(versions) if holds(version, at)]
     if not holding:
         raise GraphError(
-            f"No version of this fact holds at {at}.", "hoprank memory history shows when it holds; give such a time."
+            f"No version of this fact holds at {at}{_named(versions)}.",
+            "hoprank memory history shows when it holds; give such a time.",
         )
     ended = [replace(version, invalid_at=at, ended=evidence, created_at=time) for version in holding]
     periods = {_period(version) for version in ended}
@@ -96,7 +103,9 @@ def retract(versions: Sequence[Fact], evidence: str, time: str, version_id: str 
     _require(evidence, "A fact isn't withdrawn without evidence.")
     withdrawn = [version for version in believed(versions) if version_id in (None, version.id)]
     if not withdrawn:
-        raise GraphError("No version of this fact is believed.", "hoprank memory history shows its versions.")
+        raise GraphError(
+            f"No version of this fact is believed{_named(versions)}.", "hoprank memory history shows its versions."
+        )
     return Revision(tuple(replace(version, expired_at=time, retracted=evidence) for version in withdrawn))
 
 

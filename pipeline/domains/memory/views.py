@@ -33,7 +33,7 @@ def recall_view(answer: domain.recall.Recall, *, explain: bool) -> list[Renderab
             parts += _listed(place, f"{item.entity.type} {item.entity.name}", "\n".join(lines))
         if explain:
             levels = ", ".join(f"{level} {rank.rank} ({rank.share:.0%})" for level, rank in item.levels.items())
-            parts.append(Padding(Text(f"by {levels}", style="dim"), (0, 0, 0, 4)))
+            parts.append(Padding(Text(f"rank by level: {levels}", style="dim"), (0, 0, 0, 4)))
     if explain:
         parts.append(Text(f"Answered by: {answer.answered}.", style="dim"))
         for theme in answer.themes:
@@ -47,9 +47,9 @@ def topic_view(topic: domain.recall.Topic) -> list[RenderableType]:
     for place, hit in enumerate(topic.memories, 1):
         parts += _listed(place, f"{hit.title}  {hit.document}", one_line(hit.text, _LONGEST_TEXT))
     if topic.entities:
-        parts.append(entities_view(topic.entities))
+        parts += [Text(), entities_view(topic.entities)]
     if topic.facts:
-        parts.append(related_view(topic.facts, sources=True))
+        parts += [Text(), related_view(topic.facts, sources=True)]
     return parts
 
 
@@ -77,7 +77,7 @@ def near_view(near: Sequence[domain.patterns.Near]) -> Table:
 def subgraph_view(around: domain.patterns.Around) -> list[RenderableType]:
     """Return the entities of a neighbourhood and the facts among them."""
     facts = Text("\n".join(fact_text(fact) for fact in around.facts))
-    return [entities_view(around.entities), *([facts] if facts else [])]
+    return [entities_view(around.entities), *([Text(), facts] if facts else [])]
 
 
 def path_view(start: domain.records.Entity, steps: Sequence[domain.patterns.Related]) -> Text:
@@ -173,7 +173,8 @@ def merges_view(merges: Sequence[domain.apply.Merge]) -> Table:
     rows = []
     for merge in merges:
         losers = [loser for group in merge.groups for loser in group.losers]
-        rows.append((merge.id, merge.time[:19], ", ".join(losers[:3]), merge.groups[0].survivor))
+        names = ", ".join(listed([name_of(loser) for loser in losers], 3))
+        rows.append((merge.id, merge.time[:19], names, name_of(merge.groups[0].survivor)))
     return plain_table("merge", "time", "entities", "into", rows=rows)
 
 
@@ -201,9 +202,9 @@ def scanned_line(done: domain.store.Scanned) -> str:
     """Return a line on what a scan found and changed."""
     commit = f" at {done.commit[:10]}" if done.commit else ""
     return (
-        f"{done.repository}{commit}, {done.time}: {counted(done.facts, 'fact')};"
-        f" {counted(done.entities, 'new entity', 'new entities')}, {counted(done.added, 'new fact')},"
-        f" {done.ended:,} ended."
+        f"{done.repository}{commit}, {done.time[:19]}: {counted(done.facts, 'fact')};"
+        f" {counted(done.entities, 'new entity', 'new entities')}, {counted(done.added, 'fact')}"
+        f" {'was' if done.added == 1 else 'were'} added, {done.ended:,} ended."
     )
 
 

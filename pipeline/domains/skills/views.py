@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from pipeline.cli.lazy import lazy_imports
@@ -56,7 +56,10 @@ def skill_json(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge] = ()) -> dic
 
 def skills_view(skills: Sequence[KnowledgeNode]) -> Table:
     """Return a line a skill, with the beginning of its description."""
-    return plain_table("skill", "for", rows=((skill.id, Brief(_description(skill))) for skill in skills), named=True)
+    table = Table.grid(Column(overflow="fold"), "", padding=(0, 2))
+    for skill in skills:
+        table.add_row(Text(skill.id, style="bold"), Brief(_description(skill)))
+    return table
 
 
 def skill_view(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge]) -> list[RenderableType]:

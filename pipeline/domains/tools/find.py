@@ -65,7 +65,7 @@ def find_tools(index: ToolIndex, task: str, embed: Embed, top_k: int | None = No
     at least three tools; of the whole list the first twenty are returned. Raises QuestionError for an empty task,
     GraphError for a ``top_k`` below 1.
     """
-    task = check_question(task)
+    task = check_question(task, "task")
     if top_k is not None:
         check_top_k(top_k)
     if not index.tools:

@@ -90,7 +90,7 @@ def load_relevant_knowledge(
 ) -> Knowledge:
     """Return the notes that a message needs; see :meth:`pipeline.domains.vault.api.Vault.context`."""
     settings = _limited(vault, limits)
-    message = check_question(message)
+    message = check_question(message, "message")
     graph = vault.graph(published=True)
     if not graph.notes:
         return Knowledge(message, reason="the vault holds no note of this scope")

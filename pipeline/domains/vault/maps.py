@@ -14,11 +14,11 @@ import numpy as np
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import find_corpus, find_graph
-from pipeline.db.corpus import CorpusHandle, open_corpus
+from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.vault.links import without_suffix
 from pipeline.domains.vault.note import ANY, Note
 from pipeline.domains.vault.schema import HOLDS, INDEX, LINKS_TO, NOTE, SCHEMA, TOPIC
-from pipeline.domains.vault.stored import NoteGraph, OpenVault, read_graph
+from pipeline.domains.vault.stored import NoteGraph, OpenVault, open_vault, read_graph
 from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
 from pipeline.flows import maintain
 from pipeline.grouping import grouped
@@ -62,7 +62,7 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
 
     Raises CorpusError if there is no vault of that name, GraphError if another graph has the name of its indexes.
     """
-    corpus = open_corpus(hoprank.client, vault)
+    corpus = open_vault(hoprank.client, vault)
     graph = hoprank.graph(index_name(vault))
     before = graph.find_nodes_by_type(INDEX)
     if not before and graph.size().nodes and not graph.find_nodes_by_type(NOTE):
@@ -103,7 +103,9 @@ def drop_vault(hoprank: HopRank, vault: str) -> None:
     The indexes are deleted too if the corpus was dropped before.
     """
     has_index = find_graph(hoprank.client, index_name(vault)) is not None
-    if find_corpus(hoprank.client, vault) or not has_index:
+    if not has_index:
+        open_vault(hoprank.client, vault)
+    if find_corpus(hoprank.client, vault):
         maintain.drop(hoprank.client, vault)
     if has_index:
         hoprank.graph(index_name(vault)).drop()

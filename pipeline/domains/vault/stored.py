@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.api import HopRank
-from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
+from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle, read_whole
 from pipeline.domains.vault.links import folded, names_of
 from pipeline.domains.vault.note import ANY, Note, NoteType, Scope
 from pipeline.errors import CorpusError, did_you_mean
@@ -173,6 +175,11 @@ def _note(properties: Mapping[str, Any]) -> Note:
     )
 
 
+def open_vault(client: Client, name: str) -> CorpusHandle:
+    """Return the corpus of a vault; raises CorpusError if there is none."""
+    return CorpusHandle(client, get_corpus(client, name, "vault", f"hoprank vault sync DIR --vault {name}"))
+
+
 class OpenVault:
     """A vault in its corpus; ``scope`` limits it to the notes of a user, skill and agent. Thread-safe.
 
@@ -195,7 +202,7 @@ class OpenVault:
         """
 
         def read() -> NoteGraph:
-            corpus = open_corpus(self.hoprank.client, self.name)
+            corpus = open_vault(self.hoprank.client, self.name)
             with self._lock:
                 every = self._all
                 if every is None or (every.corpus.id, every.corpus.generation) != (corpus.id, corpus.generation):

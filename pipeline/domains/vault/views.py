@@ -104,13 +104,12 @@ def sync_view(done: VaultSync) -> list[RenderableType]:
     """Return what a sync did or would do, and the links of the vault."""
     links = done.links
     others = (
-        ("to no note", links.unresolved, " (hoprank vault check lists them)"),
-        ("to other files", links.attachments, ""),
-        ("by a name of several notes", links.ambiguous, ""),
-        ("shown as code, which link nothing", links.in_code, ""),
+        (links.unresolved, "to no note (hoprank vault check lists them)"),
+        (links.attachments, "to other files"),
+        (links.ambiguous, "by a name of several notes"),
+        (links.in_code, "shown as code, which link nothing"),
     )
-    to_notes = f"to a note: {links.resolved:,} of {links.written:,}"
-    lines = [to_notes, *(f"{what}: {n:,}{more}" for what, n, more in others if n)]
+    lines = [f"{links.resolved:,} of {links.written:,} name a note", *(f"{n:,} {what}" for n, what in others if n)]
     counts = property_grid([("links", "\n".join(lines))])
     if done.synced.done is None:
         return [plan_table(done.synced.plan), counts]

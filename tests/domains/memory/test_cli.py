@@ -133,7 +133,7 @@ def test_merging_is_planned_applied_listed_and_undone(memory: AgentMemory, tmp_p
     plan = str(tmp_path / "plan.json")
 
     assert "surrealdb" in run(memory, "dedupe", "plan", "--output", plan).stdout
-    assert "Merged 1 entities" in run(memory, "dedupe", "apply", plan).stdout
+    assert "Merged 1 entity into 1" in run(memory, "dedupe", "apply", plan).stdout
     assert len(loaded(memory, "by-type", "library")) == 2
     assert len(loaded(memory, "dedupe", "list")) == 1
     assert "there again" in run(memory, "dedupe", "undo").stdout

@@ -93,9 +93,9 @@ def test_nothing_ends_or_is_withdrawn_without_evidence(evidence: str) -> None:
 
 
 def test_what_does_not_hold_can_not_end() -> None:
-    with pytest.raises(GraphError, match="No version of this fact holds"):
+    with pytest.raises(GraphError, match=r"No version of this fact holds at .*: api depends_on express\."):
         invalidate(known(replace(EXPRESS, valid_at=MAR)), FEB, "gone", MAR)
-    with pytest.raises(GraphError, match="No version of this fact is believed"):
+    with pytest.raises(GraphError, match=r"No version of this fact is believed: api depends_on express\."):
         retract(known(replace(EXPRESS, expired_at=FEB)), "gone", MAR)
 
 

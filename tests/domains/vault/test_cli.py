@@ -96,7 +96,7 @@ def test_a_measurement_is_written_as_json(run: Run, folder: Path, tmp_path: Path
         (("sync", "/nowhere"), "is no folder"),
         (("sync", ".", "--watch", "--dry-run"), "contradict"),
         (("context", " ", "--vault", "nowhere"), "empty"),
-        (("context", "x", "--vault", "nowhere"), "no corpus"),
+        (("context", "x", "--vault", "nowhere"), "There is no vault 'nowhere'"),
         (("evaluate", "/nowhere"), "is no folder"),
     ],
 )

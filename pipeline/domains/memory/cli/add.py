@@ -15,6 +15,7 @@ from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory.cli.options import Ask, Embedding, NewScope, Reading, Scope
 from pipeline.domains.memory.views import forgotten_view, remembered_line, scanned_line
 from pipeline.json_values import plain
+from pipeline.text.prose import counted
 
 _SHOWN = 5  # messages that were left out, of each file; chosen by hand
 
@@ -61,7 +62,7 @@ def import_(
         for skipped in one.skipped[:_SHOWN]:
             warn(f"{skipped.source}: {skipped.reason}.")
         if len(one.skipped) > _SHOWN:
-            warn(f"{len(one.skipped) - _SHOWN} more messages were left out.")
+            warn(f"{counted(len(one.skipped) - _SHOWN, 'more message')} left out.")
 
 
 def scan(
@@ -95,7 +96,8 @@ def forget(
         deliver(planned, run.as_json, lambda it: forgotten_view(it, dry_run=dry_run))
         if dry_run:
             return
-        confirm(f"Forget {len(planned.memories)} memories and {len(planned.entities)} entities?", yes)
+        memories = counted(len(planned.memories), "memory", "memories")
+        confirm(f"Forget {memories} and {counted(len(planned.entities), 'entity', 'entities')}?", yes)
         forget()
 
 

@@ -13,6 +13,7 @@ from pipeline.cli.views.output import say, warn
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory.cli.options import Ask, Reading
 from pipeline.domains.memory.views import merge_line, merges_view, plan_view
+from pipeline.text.prose import counted
 
 app = Commands(no_args_is_help=True, help="Find entities that are the same thing, and merge them reversibly.")
 
@@ -63,7 +64,8 @@ def undo(
     """Undo a merge: its entities and their facts are restored."""
     with run.opened() as memory:
         undone = domain.apply.undo(memory.graph(), _journal(memory), merge)
-    say(f"Undid {undone.merge.id}: {len(undone.restored)} entities are there again.")
+    restored = counted(len(undone.restored), "entity is", "entities are")
+    say(f"Undid {undone.merge.id}: {restored} there again.")
     for note in undone.notes:
         warn(note)
 

@@ -9,6 +9,7 @@ from pipeline.cli.options import Depth, EdgeTypes, Limit
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory import views
 from pipeline.domains.memory.cli.options import Ask, Entity, EntityType, Reading, Scoped, Then, Where
+from pipeline.text.prose import counted
 
 Source = Annotated[str, Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
 Type = Annotated[str, Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
@@ -25,7 +26,7 @@ def direct(
     with run.opened() as memory:
         start, when = where.find(memory, entity)
         found = domain.patterns.related(memory, start, types, when, limit)
-    deliver(found, run.as_json, views.related_view, f"{start.name} relates to nothing then.")
+    deliver(found, run.as_json, views.related_view, f"{start.name} relates to nothing{where.then}.")
 
 
 def reverse(
@@ -35,7 +36,7 @@ def reverse(
     with run.opened() as memory:
         start, when = where.find(memory, entity)
         found = domain.patterns.related(memory, start, types, when, limit, reverse=True)
-    deliver(found, run.as_json, views.related_view, f"Nothing relates to {start.name} then.")
+    deliver(found, run.as_json, views.related_view, f"Nothing relates to {start.name}{where.then}.")
 
 
 def hops(
@@ -52,7 +53,7 @@ def hops(
         start, when = where.find(memory, entity)
         way = "both" if both else "out"
         found = domain.patterns.hops(memory, start, depth, types, when, direction=way, limit=limit)
-    deliver(found, run.as_json, views.near_view, f"No fact leads on from {start.name} then.")
+    deliver(found, run.as_json, views.near_view, f"No fact leads on from {start.name}{where.then}.")
 
 
 def subgraph(
@@ -83,7 +84,7 @@ def path(
     with run.opened() as memory:
         (start, when), (goal, _) = (where.find(memory, name) for name in (source, target))
         found = domain.patterns.path(memory, start, goal, depth, types, when, direction="both" if both else "out")
-    none = f"No path of {depth} facts leads from {start.name} to {goal.name} then."
+    none = f"No path of {counted(depth, 'fact')} leads from {start.name} to {goal.name}{where.then}."
     deliver(found, run.as_json, lambda it: views.path_view(start, it), none)
 
 
@@ -97,7 +98,7 @@ def by_type(
     with run.opened() as memory:
         memory.graph()
         found = domain.patterns.by_type(memory, type_, where.scope, where.when(memory), limit)
-    deliver(found, run.as_json, views.entities_view, f"There is no {type_} then.")
+    deliver(found, run.as_json, views.entities_view, f"There is no {type_}{where.then}.")
 
 
 def most_connected(where: Where = Where(), limit: Limit = 10, run: Reading = Ask()) -> None:
@@ -105,7 +106,7 @@ def most_connected(where: Where = Where(), limit: Limit = 10, run: Reading = Ask
     with run.opened() as memory:
         memory.graph()
         found = domain.patterns.most_connected(memory, where.entity_type, where.scope, where.when(memory), limit)
-    deliver(found, run.as_json, views.connected_view, "There are no facts then.")
+    deliver(found, run.as_json, views.connected_view, f"There are no facts{where.then}.")
 
 
 def fact(

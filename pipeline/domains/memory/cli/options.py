@@ -47,6 +47,11 @@ class Where:
     as_of: AsOf = None
     known_at: KnownAt = None
 
+    @property
+    def then(self) -> str:
+        """Words for the time in a sentence: " then"; "" for the present."""
+        return " then" if self.as_of or self.known_at else ""
+
     def when(self, memory: domain.memory.AgentMemory) -> domain.records.When:
         """Return the time; raises InputError if it is malformed."""
         return domain.times.when(self.as_of, self.known_at, memory.zone)

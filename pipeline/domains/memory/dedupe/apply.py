@@ -207,7 +207,7 @@ def _wanted(journal: KnowledgeGraph, merge_id: str | None) -> Merge:
     """Return the merge to undo; raise GraphError if a later one stands in its way."""
     undoable = merges(journal)
     if not undoable:
-        raise GraphError(f"{journal.name!r} holds no merge to undo.", "Merge entities with dedupe apply first.")
+        raise GraphError("There is no merge to undo.", "hoprank memory dedupe apply merges entities.")
     places = {merge.id: place for place, merge in enumerate(undoable)}
     if merge_id is not None and merge_id not in places:
         raise GraphError(f"There is no merge {merge_id[:50]!r}.", f"There are {_listed(list(places))}.")
@@ -229,7 +229,7 @@ def _listed(ids: Sequence[str]) -> str:
 def _part_ids(journal: KnowledgeGraph, merge_id: str) -> list[str]:
     node = journal.get_node(merge_id)
     if node is None or node.type != MERGE:
-        raise GraphError(f"There is no merge {merge_id[:50]!r}.", "List them with dedupe merges.")
+        raise GraphError(f"There is no merge {merge_id[:50]!r}.", "hoprank memory dedupe list lists them.")
     parts: Any = node.properties["parts"]
     return list(parts)
 

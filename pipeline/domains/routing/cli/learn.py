@@ -57,7 +57,7 @@ def propose(
         for one in () if run.as_json else proposals:
             say(f"{said} {one.edge}.")
     if run.as_json or decisions.open or not any(decided.values()):
-        none = "Nothing more is proposed."
+        none = "Nothing has been rejected." if rejected else "Nothing more is proposed."
         deliver(decisions.open, run.as_json, proposals_view, none, document=decisions)
 
 

@@ -140,8 +140,9 @@ def graph_(
         if edges or not nodes:
             document["edges"] = opened.get_edges()
     drawn: dict[str, Callable[[Any], Any]] = {"nodes": views.projects_view, "edges": views.relations_view}
-    tables = [drawn[name](rows) for name, rows in document.items() if rows]
+    tables: list[Any] = [drawn[name](rows) for name, rows in document.items() if rows]
     none = f"There is nothing in the graph {opened.graph.name} yet; `hoprank route sync REGISTRY` and `link` fill it."
+    tables[1:1] = [""] if len(tables) > 1 else []
     deliver(tables, run.as_json, lambda it: it, none, document=document)
 
 

@@ -10,6 +10,13 @@ CALL (<after>) {
   RETURN current.name AS name, current.generation AS now
 }
 
+// fragment: still_visible_now(corpus_id, after, settled)
+// As visible_now, for reads that took all for visible because the corpus was settled: no generation if a write began meanwhile.
+CALL (<after>, <settled>) {
+  MATCH (current:Corpus {id: <corpus_id>}) WHERE <after> IS NOT NULL
+  RETURN current.name AS name, CASE WHEN <settled> AND current.staging IS NOT NULL THEN -1 ELSE current.generation END AS now
+}
+
 // name: vector_candidates
 // mode: read
 // params: corpus, vector, limit
@@ -18,41 +25,47 @@ CALL (<after>) {
 // during a write, because the filter is slow; otherwise all chunks are visible. Scores are (1 + cosine) / 2.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
-CALL (corpus) {
-  CALL (corpus) {
-    WITH corpus WHERE corpus.staging IS NULL
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
+CALL (corpus, generation, settled) {
+  CALL (corpus, generation, settled) {
+    WITH corpus, settled WHERE settled
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
     RETURN c, score
     UNION ALL
-    WITH corpus WHERE corpus.staging IS NOT NULL
+    WITH corpus, generation, settled WHERE NOT settled
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
-      WHERE c.corpus = corpus.id AND <visible(c, corpus.generation)> LIMIT $limit) SCORE AS score
+      WHERE c.corpus = corpus.id AND <visible(c, generation)> LIMIT $limit) SCORE AS score
     RETURN c, score
   }
   RETURN collect(c.id) AS near, collect(score) AS near_scores
 }
-<visible_now($corpus, near)>
-RETURN name, corpus.generation AS generation, now, near, near_scores;
+<still_visible_now($corpus, near, settled)>
+RETURN name, generation, now, near, near_scores;
 
 // name: fulltext_candidates
 // mode: read
 // params: corpus, index, text, limit
-// The best matches of the question's words, by Lucene's BM25 on the corpus's own index. During a write more are fetched,
-// because the index holds staged chunks too.
+// The best matches of the question's words, by Lucene's BM25 on the corpus's own index. During a write the index holds staged chunks
+// too, any number of which may be better, so it is read as far as needed: without a limit it returns its hits lazily.
 MATCH (corpus:Corpus {id: $corpus})
-CALL (corpus) {
-  WITH corpus WHERE $text <> ''
-  CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
-  YIELD node AS c, score
-  WITH corpus, c, score
-  WHERE corpus.staging IS NULL OR <visible(c, corpus.generation)>
-  WITH c, score LIMIT $limit
+WITH corpus.generation AS generation, corpus.staging IS NULL AS settled
+CALL (generation, settled) {
+  CALL (generation, settled) {
+    WITH settled WHERE settled AND $text <> ''
+    CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS c, score
+    RETURN c, score
+    UNION ALL
+    WITH generation, settled WHERE NOT settled AND $text <> ''
+    CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
+    WITH generation, c, score WHERE <visible(c, generation)>
+    RETURN c, score LIMIT $limit
+  }
   RETURN collect(c.id) AS matching, collect(score) AS matching_scores
 }
-<visible_now($corpus, matching)>
-RETURN name, corpus.generation AS generation, now, matching, matching_scores;
+<still_visible_now($corpus, matching, settled)>
+RETURN name, generation, now, matching, matching_scores;
 
 // name: hydrate
 // mode: read

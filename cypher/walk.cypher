@@ -92,30 +92,34 @@ CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
 // near, near_scores: candidates by vector
-CALL (corpus, settled) {
-  CALL (corpus, settled) {
+CALL (corpus, generation, settled) {
+  CALL (corpus, generation, settled) {
     WITH corpus, settled WHERE settled AND $seeds IS NULL
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
     RETURN c, score
     UNION ALL
-    WITH corpus, settled WHERE NOT settled AND $seeds IS NULL
+    WITH corpus, generation, settled WHERE NOT settled AND $seeds IS NULL
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
-      WHERE c.corpus = corpus.id AND <visible(c, corpus.generation)> LIMIT $limit) SCORE AS score
+      WHERE c.corpus = corpus.id AND <visible(c, generation)> LIMIT $limit) SCORE AS score
     RETURN c, score
   }
   WITH c.id AS id, c.document AS document, score ORDER BY score DESC, id
   RETURN collect(id) AS near, collect(score) AS near_scores, collect(document) AS near_documents
 }
-// matching, matching_scores: candidates by full text
-CALL (corpus) {
-  WITH corpus WHERE $text <> '' AND $seeds IS NULL
-  CALL db.index.fulltext.queryNodes($index, $text, {limit: CASE WHEN corpus.staging IS NULL THEN $limit ELSE 4 * $limit END})
-  YIELD node AS c, score
-  WITH corpus, c, score
-  WHERE corpus.staging IS NULL OR <visible(c, corpus.generation)>
-  WITH c, score LIMIT $limit
+// matching, matching_scores: candidates by full text, as fulltext_candidates reads them
+CALL (generation, settled) {
+  CALL (generation, settled) {
+    WITH settled WHERE settled AND $text <> '' AND $seeds IS NULL
+    CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS c, score
+    RETURN c, score
+    UNION ALL
+    WITH generation, settled WHERE NOT settled AND $text <> '' AND $seeds IS NULL
+    CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
+    WITH generation, c, score WHERE <visible(c, generation)>
+    RETURN c, score LIMIT $limit
+  }
   WITH c.id AS id, c.document AS document, score ORDER BY score DESC, id
   RETURN collect(id) AS matching, collect(score) AS matching_scores, collect(document) AS matching_documents
 }
@@ -225,7 +229,7 @@ CALL (settled, generation, chunks) {
   WHERE settled OR <visible(r, generation)>
   RETURN collect([id, t.id, type(r), r.score]) AS beside
 }
-<visible_now($corpus, beside)>
+<still_visible_now($corpus, beside, settled)>
 RETURN name, generation, now, corpus.chunks AS chunks, corpus.entities AS entities,
        near, near_scores, matching, matching_scores, named, mentions, links, backlinks, beside;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -90,6 +91,15 @@ def test_every_option_has_a_help_text() -> None:
     assert "|".join(Leg) in result.stdout
 
 
+def test_usage_names_each_argument_in_capitals_and_marks_it_once() -> None:
+    every = parameters(typer.main.get_group(app).commands)
+    names = [(command, one.metavar) for command, one in every if not one.opts[0].startswith("-")]
+
+    assert len(names) > 50
+    # Typer itself marks what is optional or may be repeated.
+    assert [(command, name) for command, name in names if not re.fullmatch(r"[A-Z]+(\.json)?", name or "")] == []
+
+
 def test_version() -> None:
     result = CliRunner().invoke(app, ["--version"])
 
@@ -133,20 +143,21 @@ OF_ONE_LINK = "vault link"
 """The command whose --relation is what a new link is to be, and chooses none."""
 
 
-def options(commands: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """The options of all commands, each with the path of its command."""
+def parameters(commands: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The arguments and options of all commands, each with the path of its command."""
     for name, listed in commands.items():
         command = listed.load() if isinstance(listed, LazyCommand) else listed
         here = f"{path} {name}".strip()
         if isinstance(command, TyperGroup):
-            yield from options(command.commands, here)
+            yield from parameters(command.commands, here)
         else:
-            yield from ((here, option) for option in command.params if option.opts[0].startswith("-"))
+            yield from ((here, parameter) for parameter in command.params)
 
 
 @pytest.fixture(scope="module")
 def every_option() -> list[tuple[str, Any]]:
-    return list(options(typer.main.get_group(app).commands))
+    every = parameters(typer.main.get_group(app).commands)
+    return [(command, option) for command, option in every if option.opts[0].startswith("-")]
 
 
 @pytest.mark.parametrize(("name", "other"), ALIKE.items())

@@ -24,7 +24,7 @@ def evaluate(
     folders: Annotated[
         list[Path],
         Argument(
-            metavar="DIR...",
+            metavar="DIR",
             help="A folder with corpus.jsonl (or --corpus), queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or"
             " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --ablate.",
         ),
@@ -88,7 +88,7 @@ def compare(
 
 
 def tune(
-    folders: Annotated[list[Path], Argument(metavar="DIR...", help="Two querysets or more.")],
+    folders: Annotated[list[Path], Argument(metavar="DIR", help="Two querysets or more.")],
     output: Annotated[
         Path | None,
         Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),

@@ -39,7 +39,7 @@ NodeTypes = Annotated[
 
 @app.command("list")
 def list_(
-    name: Annotated[str | None, Argument(metavar="[NAME]", help="A graph or corpus, whose nodes are listed.")] = None,
+    name: Annotated[str | None, Argument(metavar="NAME", help="A graph or corpus, whose nodes are listed.")] = None,
     types: NodeTypes = None,
     limit: Limit = 100,
     as_of: AsOf = None,

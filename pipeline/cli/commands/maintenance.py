@@ -13,7 +13,7 @@ from pipeline.cli.views.progress import show_progress
 
 def migrate(
     names: Annotated[
-        list[str] | None, Argument(metavar="NAME...", help="The corpora and graphs; all of them, if none is named.")
+        list[str] | None, Argument(metavar="NAME", help="The corpora and graphs; all of them, if none is named.")
     ] = None,
     run: Rebuilding = Run(),
 ) -> None:
@@ -46,7 +46,7 @@ def reembed(
     say(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")
 
 
-def relink(names: Annotated[list[str], Argument(metavar="NAME...", help="The corpora.")], run: Rebuilding) -> None:
+def relink(names: Annotated[list[str], Argument(metavar="NAME", help="The corpora.")], run: Rebuilding) -> None:
     """Link corpora anew by the present link settings; vectors are kept.
 
     An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on

@@ -16,7 +16,9 @@ from pipeline.retrieve.legs import Leg
 
 
 def search(
-    question: Annotated[str, Argument(help="What to search for; operators of query languages are only text.")],
+    question: Annotated[
+        str, Argument(metavar="QUESTION", help="What to search for; operators of query languages are only text.")
+    ],
     corpus: Annotated[
         str | None, Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default")
     ] = None,
@@ -76,7 +78,7 @@ def search(
 
 
 def context(
-    question: Annotated[str, Argument(help="What the passages are to answer.")],
+    question: Annotated[str, Argument(metavar="QUESTION", help="What the passages are to answer.")],
     corpus: Corpus = "default",
     tokens: Annotated[
         int, Option("--tokens", "-t", min=1, help="How many tokens of the embedding model they may take in all.")

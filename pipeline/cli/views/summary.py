@@ -37,8 +37,11 @@ def corpora_table(corpora: Sequence[Corpus]) -> Table:
     return table
 
 
-def summary_table(summary: IngestSummary) -> Table:
-    """Return what an ingest did, and what the corpus holds now."""
+def summary_table(summary: IngestSummary, names: Mapping[str, str] = {}) -> Table:
+    """Return what an ingest did, and what the corpus holds now.
+
+    ``names`` holds what a domain calls a corpus and its documents.
+    """
     return _filled(
         ("corpus", summary.corpus),
         ("documents", f"{summary.documents:,} ({summary.changed:,} new or changed, {summary.unchanged:,} unchanged)"),
@@ -46,6 +49,7 @@ def summary_table(summary: IngestSummary) -> Table:
         ("seconds", _pairs({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
         ("empty", f"{len(summary.empty):,} without text" if summary.empty else ""),
         ("skipped", _skipped(summary.skipped)),
+        names=names,
     )
 
 
@@ -55,8 +59,8 @@ def link_warnings(summary: IngestSummary) -> list[str]:
     return [f"{difference}. {fix}" for difference in summary.linked_otherwise]
 
 
-def plan_table(plan: Plan) -> Table:
-    """Return what a sync will do."""
+def plan_table(plan: Plan, names: Mapping[str, str] = {}) -> Table:
+    """Return what a sync will do; ``names`` is as for :func:`summary_table`."""
     return _filled(
         ("corpus", plan.corpus),
         ("added", _names(plan.added)),
@@ -67,6 +71,7 @@ def plan_table(plan: Plan) -> Table:
         ("to embed", counted(plan.chunks_to_embed, "chunk") if plan else ""),
         ("to relink", counted(plan.edges_to_relink, "edge") if plan.edges_to_relink else ""),
         ("skipped", _skipped(plan.skipped)),
+        names=names,
     )
 
 
@@ -104,8 +109,8 @@ def _contents(chunks: int, entities: int, edges: Mapping[str, int]) -> list[tupl
     return [("chunks", f"{chunks:,}"), ("entities", f"{entities:,}"), ("edges", _pairs(counts))]
 
 
-def _filled(*rows: tuple[str, str]) -> Table:
-    return property_grid((name, value) for name, value in rows if value)
+def _filled(*rows: tuple[str, str], names: Mapping[str, str] = {}) -> Table:
+    return property_grid((names.get(name, name), value) for name, value in rows if value)
 
 
 def _pairs(values: Mapping[str, str]) -> str:

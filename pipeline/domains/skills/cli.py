@@ -94,7 +94,7 @@ def path(
 
 @app.command()
 def search(
-    text: Annotated[str, Argument(help="What a skill is needed for.")],
+    text: Annotated[str, Argument(metavar="TEXT", help="What a skill is needed for.")],
     graph: Graph = "skills",
     top_k: TopK = 10,
     run: Embedding = Run(),

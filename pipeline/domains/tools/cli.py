@@ -29,7 +29,7 @@ def build(
     paths: Annotated[
         list[Path],
         Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="tools/list JSON, server descriptors (server.yaml), corpus.jsonl, or folders with these.",
         ),
     ],
@@ -49,7 +49,7 @@ def build(
 @app.command()
 def connect(
     server: Annotated[
-        list[str], Argument(metavar="SERVER...", help="The URL of an MCP server, or a command that starts one.")
+        list[str], Argument(metavar="SERVER", help="The URL of an MCP server, or a command that starts one.")
     ],
     graph: Graph = "tools",
     timeout: Annotated[float, Option("--timeout", metavar="SECONDS", min=1, help="How long to wait.")] = 30.0,

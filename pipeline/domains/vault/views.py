@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.cli.views.tables import captioned, measures_table, plain_table, property_grid
 from pipeline.text.prose import counted
 
+_FIELD = re.compile(r"(?<=\w)::(?=\s)")
+
 if TYPE_CHECKING:
     from pipeline.domains.vault.api import VaultSync
     from pipeline.domains.vault.check import BrokenLink, Findings, MissingPlace
@@ -23,7 +26,11 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.mentions import Mention
     from pipeline.domains.vault.related import RelatedNote
     from pipeline.domains.vault.rename import Rename, Renamed
-    from pipeline.domains.vault.requests import CreatedNode, LinkedNodes, Traversal
+    from pipeline.domains.vault.requests import CreatedNode, LinkedNodes, LinkStep, Traversal
+
+
+NAMES = {"corpus": "vault", "documents": "notes"}
+"""What a vault calls what its corpus holds."""
 
 
 def findings_view(findings: Findings) -> Table:
@@ -112,8 +119,8 @@ def sync_view(done: VaultSync) -> list[RenderableType]:
     lines = [f"{links.resolved:,} of {links.written:,} name a note", *(f"{n:,} {what}" for n, what in others if n)]
     counts = property_grid([("links", "\n".join(lines))])
     if done.synced.done is None:
-        return [plan_table(done.synced.plan), counts]
-    return ["", summary_table(done.synced.done), counts] if done.synced.plan else [counts]
+        return [plan_table(done.synced.plan, NAMES), counts]
+    return ["", summary_table(done.synced.done, NAMES), counts] if done.synced.plan else [counts]
 
 
 def report_view(report: VaultReport) -> RenderableType:
@@ -127,14 +134,16 @@ def report_view(report: VaultReport) -> RenderableType:
 
 
 def related_view(notes: Sequence[RelatedNote]) -> Table:
-    """Return related notes, best first, each with its cosine, its share of the walk, and whether it is linked."""
-    rows = ((one.title, f"{one.cosine:.2f}", f"{one.visits:.4f}", "yes" if one.linked else "") for one in notes)
-    return plain_table("note", "cosine", "visits", "linked", rows=rows, named=True)
+    """Return related notes, best first, each with its path, its cosine, its share of the walk, and if it is linked."""
+    rows = (
+        (one.title, one.key, f"{one.cosine:.2f}", f"{one.visits:.4f}", "yes" if one.linked else "") for one in notes
+    )
+    return plain_table("note", "path", "cosine", "visits", "linked", rows=rows, named=True)
 
 
 def why_view(knowledge: Knowledge) -> Table:
     """Return why each note was chosen."""
-    rows = ((note.title, f"{note.score:.2f}", "; ".join(note.why)) for note in knowledge.notes)
+    rows = ((note.title, f"{note.score:.2f}", _without_colons("; ".join(note.why))) for note in knowledge.notes)
     return plain_table("note", "score", "why", rows=rows, named=True)
 
 
@@ -153,14 +162,20 @@ def linked_view(linked: LinkedNodes) -> Table:
 
 def traversal_view(page: Traversal) -> Table:
     """Return a row a note: how many links away it is, what it is about, and the way to it."""
-    rows = []
-    for node in page.nodes:
-        steps = []
-        for step in node.path:
-            types = f"{', '.join(step.relations)}: " if step.relations else ""
-            steps.append(types + (step.sentences[0] if step.sentences else f"{step.source} -> {step.target}"))
-        rows.append((node.title, str(node.distance), node.description, "; ".join(steps)))
+    rows = ((node.title, str(node.distance), node.description, "; ".join(map(_step, node.path))) for node in page.nodes)
     return plain_table("note", "links", "about", "by", rows=rows, named=True)
+
+
+def _step(step: LinkStep) -> str:
+    """Return the first sentence around a link, or its ends, after the link's types that the sentence doesn't name."""
+    said = _without_colons(step.sentences[0]) if step.sentences else f"{step.source} -> {step.target}"
+    types = [name for name in step.relations if f"{name}: ".casefold() not in said.casefold()]
+    return f"{', '.join(types)}: {said}" if types else said
+
+
+def _without_colons(sentence: str) -> str:
+    """Return a sentence in which the inline fields of Dataview, ``extends:: Alpha``, read as text."""
+    return _FIELD.sub(":", sentence)
 
 
 def index_view(index: IndexNode) -> list[RenderableType]:

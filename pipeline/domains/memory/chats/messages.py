@@ -25,7 +25,7 @@ DATES = ("date", "time", "timestamp", "created_at", "create_time", "datetime")
 LONGEST_NAME = 500
 """Longest key or name, in characters: an entry of the graph's index can have 8 kB."""
 
-GUARD = Guard(fix="Mend it, or export it again.")
+GUARD = Guard(fix="Check the file, or export it again.")
 _FIELDS = {
     **{name: (name,) for name in ("conversation", "session", "turn", "title")},
     "date": DATES,

@@ -45,7 +45,7 @@ def add(
 
 def import_(
     paths: Annotated[
-        list[Path], Argument(metavar="FILE...", help="Chats as JSON or .jsonl; exports of ChatGPT and Claude, too.")
+        list[Path], Argument(metavar="FILE", help="Chats as JSON or .jsonl; exports of ChatGPT and Claude, too.")
     ],
     date: Annotated[str | None, Option("--date", metavar="TIME", help="The time of messages that have none.")] = None,
     scope: NewScope = None,

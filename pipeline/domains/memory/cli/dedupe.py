@@ -37,7 +37,7 @@ def plan(
 @app.command()
 def apply(
     file: Annotated[
-        Path | None, Argument(metavar="[PLAN]", help="A plan that was written to a file.", show_default="a new plan")
+        Path | None, Argument(metavar="PLAN", help="A plan that was written to a file.", show_default="a new plan")
     ] = None,
     accept: Annotated[
         list[str] | None, Option("--accept", metavar="ID,ID", help="Merge this pair of the review; repeatable.")
@@ -57,7 +57,7 @@ def apply(
 @app.command()
 def undo(
     merge: Annotated[
-        str | None, Argument(metavar="[MERGE]", help="The id of a merge.", show_default="the last one")
+        str | None, Argument(metavar="MERGE", help="The id of a merge.", show_default="the last one")
     ] = None,
     run: Annotated[Ask, "name", "settings"] = Ask(),
 ) -> None:

@@ -67,9 +67,9 @@ class Plan:
             plan = _plans().validate_python(mapping)
         except ValidationError as error:
             wrong = error.errors()[0]
-            place = ".".join(map(str, wrong["loc"])) or "the whole"
-            message = f"This is no plan of merges: {place}: {wrong['msg']}."
-            raise GraphError(message, "Make one with dedupe plan.") from None
+            place = ".".join(map(str, wrong["loc"]))
+            message = f"This is no plan of merges{f': {place}: ' + wrong['msg'] if place else ''}."
+            raise GraphError(message, "hoprank memory dedupe plan makes one.") from None
         if plan.id != mapping.get("id"):
             raise GraphError("The plan of merges was edited.", "Make it anew, and choose groups as it is applied.")
         return plan
@@ -82,7 +82,7 @@ class Plan:
     @classmethod
     def read(cls, path: Path) -> "Plan":
         """Read a plan from a file; raises GraphError if it holds none."""
-        return cls.from_json(read_json(path, Guard(GraphError, "Make one with dedupe plan.", LARGE_LIMITS)))
+        return cls.from_json(read_json(path, Guard(GraphError, "hoprank memory dedupe plan makes one.", LARGE_LIMITS)))
 
 
 @cache

@@ -63,7 +63,7 @@ Source = Annotated[
 ]
 _Project = Annotated[
     str | None,
-    Argument(metavar="[PROJECT]", help="The id of a project.", show_default="the one that holds the working directory"),
+    Argument(metavar="PROJECT", help="The id of a project.", show_default="the one that holds the working directory"),
 ]
 _Type = Annotated[str, Argument(metavar="TYPE", help="USES, LEARNS_FROM, TESTS_WITH, SIBLING or DOMAIN, in any case.")]
 _Target = Annotated[str, Argument(metavar="B", help="The project that answers, or the domain.")]
@@ -99,7 +99,7 @@ def sync(
 def index(
     projects: Annotated[
         list[str] | None,
-        Argument(metavar="[PROJECT]...", help="The ids of projects.", show_default="all that have a path"),
+        Argument(metavar="PROJECT", help="The ids of projects.", show_default="all that have a path"),
     ] = None,
     force: Annotated[bool, Option("--force", help="Drop the corpora and make them anew.")] = False,
     run: Writing = Ask(),

@@ -26,9 +26,9 @@ def read(paths: Sequence[Path], limits: Limits = DEFAULT_LIMITS) -> Catalogue:
     reading = _Reading(limits)
     catalogue = merged([part for path in paths for part in reading.parts(path)])
     if not catalogue.services:
-        first = catalogue.skipped[0] if catalogue.skipped else None
-        reason = f": {first.source} {first.reason}" if first else ""
-        raise SourceError(f"No tools can be read from {', '.join(map(str, paths))}{reason}.", _FORMATS)
+        given = ", ".join(map(str, paths))
+        reasons = [f"{one.source} {one.reason}" for one in catalogue.skipped]
+        raise SourceError(f"{next(iter(reasons), f'{given} holds no tools')}.", _FORMATS)
     return catalogue
 
 

@@ -57,7 +57,7 @@ def sync(
 
     def announce(plan: Plan) -> None:
         if not run.as_json:
-            show(plan_table(plan))
+            show(plan_table(plan, views.NAMES))
 
     def show_it(done: VaultSync) -> None:
         deliver(done, run.as_json, views.sync_view)
@@ -98,7 +98,7 @@ def evaluate(
 
 
 def context(
-    message: Annotated[str, Argument(help="The message or task that needs knowledge.")],
+    message: Annotated[str, Argument(metavar="MESSAGE", help="The message or task that needs knowledge.")],
     of: Notes = Notes(),
     top_k: Annotated[int | None, Option("--top-k", "-k", "--limit", "-n", min=1, max=10, help="How many.")] = None,
     explain: Annotated[bool, Option("--explain", help="Also say why each note was chosen.")] = False,

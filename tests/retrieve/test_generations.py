@@ -121,6 +121,27 @@ def test_scores_are_those_of_the_old_state_until_the_new_one_is_whole(
         assert scores(name) != before
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("leg", [Leg.VECTOR, Leg.FULLTEXT, Leg.HYBRID])
+def test_staged_texts_that_match_better_take_no_places(
+    hoprank: HopRank, corpus_name: str, leg: Leg, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    vector = hoprank.embedder.embed_query(QUESTION)
+    others = [{"text": QUESTION, "embedding": list(vector)} for _ in range(4)]
+    known = [{"id": "known", "text": "On Monday Cleo was met by somebody whom nobody knew. " * 3}]
+    hoprank.add(known, corpus_name)
+    monkeypatch.setattr(WriteSession, "publish", die)
+    with pytest.raises(KeyboardInterrupt):
+        hoprank.add([{"id": f"staged-{at}", "chunks": others} for at in range(300)], corpus_name)
+
+    assert [item.metadata["document"] for item in hoprank.search(QUESTION, corpus=corpus_name, leg=leg).items] == [
+        "known"
+    ]
+
+
 class Replaced:
     """Replaces the texts of a corpus, and collects the old ones, when a query of a name is about to be asked."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pipeline.domains.memory.dedupe.apply import apply, discard, merges, undo
+from pipeline.domains.memory.dedupe.apply import _write, apply, discard, merges, undo
 from pipeline.domains.memory.dedupe.plan import Plan, accepted, plan
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.schema import MENTIONS
@@ -129,3 +130,24 @@ def test_an_unknown_merge_and_a_plan_of_another_graph_are_refused(
         undo(graph, journal, "nothing")
     with pytest.raises(GraphError, match="for"):
         apply(journal, journal, made)
+
+
+def test_a_merge_that_was_killed_before_it_changed_anything_leaves_the_journal(
+    new_graph: NewGraph, memory_settings: MemorySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, journal = surreal(new_graph)
+    wanted = plan(graph, memory_settings)
+
+    def noted(*given: Any) -> None:
+        _write(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pipeline.domains.memory.dedupe.apply._write", noted)
+        with pytest.raises(KeyboardInterrupt):
+            apply(graph, journal, wanted)
+    assert [merge.complete for merge in merges(journal)] == [False]
+
+    apply(graph, journal, wanted)
+
+    assert [merge.complete for merge in merges(journal)] == [True]

@@ -76,12 +76,17 @@ def apply(graph: KnowledgeGraph, journal: KnowledgeGraph, plan: Plan) -> Merge |
         return None
     digests = dict(plan.entities)
     written: list[Merge] = []
+    interrupted = [one for one in merges(journal) if not one.complete]
 
     def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Merge]:
         _refuse_stale(groups, digests, nodes)
         time = now()
         rewrite = merge(groups, nodes, edges, time)
         _withdraw(journal, written)
+        # Killed after they were noted and before the graph changed: all their entities are still there.
+        _withdraw(
+            journal, [one for one in interrupted if all(nodes.keys() >= {*group.members} for group in one.groups)]
+        )
         moved = len(rewrite.after_edges)
         folded = len(rewrite.before_edges) - moved
         entry = Merge(uuid4().hex[:12], time, plan.id, groups, moved, folded, complete=False)

@@ -159,7 +159,9 @@ def get_graph(client: Client, name: str) -> NamedGraph:
     if graph := find_graph(client, name):
         return graph
     names = [listed.name for listed, _ in list_graphs(client)]
-    fix = did_you_mean(name, names, _known(names) or "There is none yet.")
+    fix = did_you_mean(
+        name, names, _known(names) or "There is none yet; `hoprank help knowledge` says how one is made."
+    )
     raise UnknownGraph(f"There is no graph {name!r}.", fix)
 
 

@@ -100,7 +100,7 @@ def test_a_graph_is_exported_and_imported(run: Run, name: str, tmp_path: Path, f
     assert run("export", path, "--graph", name).stdout == f"Wrote {path}.\n"
     result = run("import", path, "--graph", name)
 
-    assert result.stdout.startswith(f"Imported 2 nodes and 1 edges into {name}")
+    assert result.stdout.startswith(f"Imported 2 nodes and 1 edge into {name}")
     assert json.loads(run("import", path, "--graph", name, "--json").stdout)["edges"] == 1
 
 

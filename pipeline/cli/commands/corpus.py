@@ -13,6 +13,7 @@ from pipeline.cli.options import Json, Model, Yes, confirm, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import corpora_table, stats_table
+from pipeline.text.prose import counted
 from pipeline.transfer.formats import Format
 
 app = Commands(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
@@ -67,7 +68,7 @@ def import_(
     """Make a corpus again from an export; the two are equal."""
     with connected(read_settings(model)) as hoprank, show_progress() as progress:
         corpus = maintain.import_corpus(hoprank.client, hoprank.embedder, path, name, progress=progress)
-    say(f"Imported {corpus.name}: {corpus.documents:,} documents, {corpus.chunks:,} chunks.")
+    say(f"Imported {corpus.name}: {counted(corpus.documents, 'document')}, {counted(corpus.chunks, 'chunk')}.")
 
 
 @app.command()
@@ -75,6 +76,6 @@ def drop(name: Name, yes: Yes = False) -> None:
     """Delete a corpus: its documents, chunks, entities and indexes. There is no way back."""
     with connected_client(read_settings()) as client:
         corpus = catalogue.get_corpus(client, name)
-        confirm(f"Drop {name!r} ({corpus.documents:,} documents)?", yes)
+        confirm(f"Drop {name!r} ({counted(corpus.documents, 'document')})?", yes)
         maintain.drop(client, name)
     say(f"Dropped {name}.")

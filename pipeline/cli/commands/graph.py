@@ -18,6 +18,7 @@ from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, pat
 from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.errors import InputError
+from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
     from pipeline.db.client import Client
@@ -99,7 +100,7 @@ def path(
         found = explore.path(graph, start, goal, depth, types=types, direction=direction)
     steps = [[edge.type for edge in step] for step in found.steps]
     document = {"nodes": [_node(node) for node in found.nodes], "steps": steps}
-    none = f"No path of {depth} edges leads from {source} to {target}."
+    none = f"No path of {counted(depth, 'edge')} leads from {source} to {target}."
     deliver(found, as_json, path_view, none, is_empty=not found.nodes, document=document)
 
 
@@ -117,7 +118,9 @@ def import_(
         print_json({"graph": graph, "nodes": size.nodes, "edges": size.edges, "seconds": dict(progress.seconds)})
     else:
         seconds = sum(progress.seconds.values())
-        say(f"Imported {size.nodes:,} nodes and {size.edges:,} edges into {graph} in {seconds:.1f} s.")
+        say(
+            f"Imported {counted(size.nodes, 'node')} and {counted(size.edges, 'edge')} into {graph} in {seconds:.1f} s."
+        )
 
 
 @app.command()

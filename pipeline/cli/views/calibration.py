@@ -11,6 +11,7 @@ from rich.table import Table
 from pipeline.cli.deferred import figure, report
 from pipeline.cli.views.tables import ruled_table
 from pipeline.errors import ConfigurationError
+from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,7 @@ def threshold_table(calibration: Calibration) -> Table:
         f"{calibration.reason}\nHub share: of all link ends, those of the 1% of chunks with the most links."
         f"\nTo use it: hoprank relink {calibration.corpus} --set link.similar_threshold={calibration.suggested:g}"
     )
-    table = ruled_table(f"{calibration.corpus}: {calibration.chunks:,} chunks", caption)
+    table = ruled_table(f"{calibration.corpus}: {counted(calibration.chunks, 'chunk')}", caption)
     for heading in _COLUMNS:
         table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
     table.add_column("")

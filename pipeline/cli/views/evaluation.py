@@ -13,6 +13,7 @@ from rich.text import Text
 from pipeline.cli.deferred import measures
 from pipeline.cli.views.tables import add_numbers, ruled_table
 from pipeline.retrieve.legs import Leg
+from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
     from pipeline.evaluate.ablation import Ablation
@@ -104,9 +105,9 @@ def _caption(report: Report) -> str:
     seconds = report.run.ingest_seconds
     walked = ", ".join(f"{leg.leg} by {' and '.join(sorted(leg.engines))}" for leg in report.legs if leg.engines)
     return (
-        f"In percent of {report.queries:,} queries{without}.\n"
+        f"In percent of {counted(report.queries, 'query', 'queries')}{without}.\n"
         "R: recall; perfect: every relevant document is in the top k.\n"
-        f"{report.run.documents:,} documents in corpus {report.run.corpus}"
+        f"{counted(report.run.documents, 'document')} in corpus {report.run.corpus}"
         f"{f', ingested in {seconds:.1f} s' if seconds else ''}."
     ) + (f"\nWalked: {walked}." if walked else "")
 
@@ -115,7 +116,8 @@ def comparison_views(comparison: Comparison, measure: str, most: int) -> list[Re
     """Return the measures of A and B, then at most ``most`` losses and as many wins in ``measure``."""
     left_out = f" ({comparison.left_out:,} that only one of them has are left out)" if comparison.left_out else ""
     chance = ", ".join(row.measure for row in comparison.rows if row.difference.is_noise)
-    caption = f"A: {comparison.before}\nB: {comparison.after}\nIn percent of {comparison.queries:,} queries{left_out}."
+    queries = counted(comparison.queries, "query", "queries")
+    caption = f"A: {comparison.before}\nB: {comparison.after}\nIn percent of {queries}{left_out}."
     table = ruled_table(comparison.queryset, caption + (f"\nMay be chance: {chance}." if chance else ""))
     table.add_column("measure", no_wrap=True)
     add_numbers(table, "A", "B", "B - A", "95% interval", "wins", "losses", "ties")
@@ -173,8 +175,9 @@ def _ablation_caption(ablation: Ablation) -> str:
     pooled = ", each set weighing the same" if len(ablation.querysets) > 1 else ""
     noise = [worth.part for worth in ablation.parts if all(worth.adds[name].is_noise for name in _OF_PARTS)]
     harm = [worth.part for worth in ablation.parts if any(worth.adds[name].high < 0 for name in _OF_PARTS)]
+    queries = counted(ablation.queries, "query", "queries")
     lines = [
-        f"What each part adds, in points of percent with its 95% interval; {ablation.queries:,} queries{pooled}.",
+        f"What each part adds, in points of percent with its 95% interval; {queries}{pooled}.",
         "Gain, lose: queries that some measure is better or worse for by the part.",
     ]
     if noise:

@@ -164,7 +164,7 @@ def plan_view(plan: domain.plan.Plan) -> list[RenderableType]:
 def because(candidate: domain.candidates.Candidate) -> str:
     """Return what speaks for two entities being the same thing."""
     cosine = f"cosine {candidate.cosine:.2f}" if candidate.cosine is not None else ""
-    shared = f"{len(candidate.shared)} facts in common" if candidate.shared else ""
+    shared = f"{counted(len(candidate.shared), 'fact')} in common" if candidate.shared else ""
     return ", ".join(part for part in (candidate.reason, cosine, shared) if part)
 
 

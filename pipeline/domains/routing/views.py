@@ -110,7 +110,8 @@ def modes_view(report: domain.compare.RoutingReport) -> RenderableType:
         latency = (f"{report.latency_ms[mode][name]:.0f}" for name in ("p50", "p95"))
         label = Text(labels[mode], style="bold" if mode == "graph" else "")
         rows.append((label, *shares, f"{values['searched']:.2f}", *latency))
-    lines = [f"{report.queries:,} queries, {report.projects:,} projects; in percent, but for searched projects and ms."]
+    over = f"{counted(report.queries, 'query', 'queries')}, {counted(report.projects, 'project')}"
+    lines = [f"{over}; in percent, but for searched projects and ms."]
     lines += [f"Target {target}: {'reached' if met else 'missed'}, {seen}." for target, met, seen in report.targets()]
     if report.shortened:
         lines.append(f"Cut to the longest question that a search takes: {len(report.shortened):,}.")

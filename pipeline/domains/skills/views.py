@@ -33,7 +33,7 @@ def built_view(built: Built, graph: str) -> Table:
     edges = ", ".join(f"{kind} {count:,}" for kind, count in built.edges.items())
     rows = [("graph", graph), ("skills", f"{built.skills:,}"), ("packages", f"{built.packages:,}")]
     rows += [("folders", f"{built.folders:,}"), ("edges", edges)]
-    rows.append(("changed", f"{built.written:,} nodes and edges, {built.embedded:,} descriptions embedded"))
+    rows.append(("changed", f"{built.written:,} nodes and edges, {counted(built.embedded, 'description')} embedded"))
     if built.missing:
         missing = counted(built.missing, "dependency", "dependencies")
         rows.append(("missing", f"{missing} (hoprank skills check --graph {graph})"))

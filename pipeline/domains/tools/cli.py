@@ -14,6 +14,7 @@ from pipeline.cli.views.output import say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.tools import views
 from pipeline.errors import InputError
+from pipeline.text.prose import counted
 
 with lazy_imports(__name__):
     from pipeline.domains.tools import api
@@ -170,5 +171,5 @@ def path(
     """Print a path with the fewest edges between two nodes."""
     with connected(read_settings()) as hoprank:
         nodes = api.Tools(hoprank, graph).path(source, target, depth, edge_types or ())
-    empty = f"No path of {depth} edges leads from {source} to {target}."
+    empty = f"No path of {counted(depth, 'edge')} leads from {source} to {target}."
     deliver(nodes, as_json, views.path_view, empty, document=[{"id": node.id, "type": node.type} for node in nodes])

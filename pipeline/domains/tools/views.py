@@ -93,7 +93,7 @@ def built_view(built: Built, graph: str) -> Table:
         ("graph", graph),
         ("nodes", ", ".join(f"{kind} {count:,}" for kind, count in built.nodes.items())),
         ("edges", ", ".join(f"{kind} {count:,}" for kind, count in built.edges.items())),
-        ("changed", f"{built.written:,} nodes and edges, {built.embedded:,} texts embedded"),
+        ("changed", f"{built.written:,} nodes and edges, {counted(built.embedded, 'text')} embedded"),
     ]
     for name, texts in (
         ("skipped", [f"{one.source} {one.reason}" for one in built.skipped]),

@@ -29,6 +29,7 @@ from pipeline.domains.vault import deferred as domain
 from pipeline.domains.vault import views
 from pipeline.domains.vault.cli.options import Agent, Exclude, Folder, Include, Notes, Skill, User, Vault, Whose
 from pipeline.errors import InputError
+from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
     from pipeline.domains.vault.api import VaultSync
@@ -189,7 +190,7 @@ def traverse(
         page = notes.traverse(note, depth, budget, cursor, direction=direction, relations=relation or ())
     deliver(page, run.as_json, views.traversal_view, f"No link leads on from {note}.", is_empty=not page.nodes)
     if page.cursor and not run.as_json:
-        say(f"\n{page.total:,} notes in all. Go on with: --cursor {page.cursor}")
+        say(f"\n{counted(page.total, 'note')} in all. Go on with: --cursor {page.cursor}")
 
 
 def schema() -> None:
@@ -221,6 +222,6 @@ def drop(name: Annotated[str, Argument(metavar="NAME", help="The vault.")], yes:
     with connected(read_settings()) as hoprank:
         corpus = catalogue.find_corpus(hoprank.client, name)
         if corpus:
-            confirm(f"Drop {name!r} ({corpus.documents:,} notes)?", yes)
+            confirm(f"Drop {name!r} ({counted(corpus.documents, 'note')})?", yes)
         domain.api.Vault(hoprank, name).drop()
     say(f"Dropped {name}.")

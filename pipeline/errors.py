@@ -41,11 +41,8 @@ HopRankError                    base: a message with the problem, and a fix
 """
 
 import difflib
-import re
 from collections.abc import Iterable
 from typing import Self
-
-_NO_END = re.compile(r"\A.*[\w'\")\]}]\Z")  # a text of one line without a full stop
 
 
 class HopRankError(Exception):
@@ -55,9 +52,7 @@ class HopRankError(Exception):
     """
 
     def __init__(self, message: str, fix: str = "") -> None:
-        # Many messages end with what was given; a reader is to see where it ends.
-        said = f"{message}." if _NO_END.search(message) else message
-        super().__init__(f"{said}\n{fix}" if fix else said)
+        super().__init__(f"{message}\n{fix}" if fix else message)
         self.message = message
         self.fix = fix
 

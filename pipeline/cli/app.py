@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -73,6 +74,8 @@ the root imports no command.
 
 _FAULT = 1  # exit code, as of most commands; 2 is that of wrong input
 
+_NO_END = re.compile(r"\A.*[\w'\")\]}]\Z")  # of one line: longer ones end with a log
+
 _FULL = "Make room on that disk; TMPDIR names the folder of temporary files."
 _PLACES = "EACCES EPERM EROFS EIO ENAMETOOLONG ELOOP EISDIR ENOTDIR".split()
 _GROUND = dict.fromkeys((getattr(errno, name) for name in _PLACES), "Take a place that you may read and write.")
@@ -101,7 +104,7 @@ class Root(TyperGroup):
             _print_error("Interrupted. What was published before is as it was; the same command can be run again.")
             raise typer.Exit(130) from None
         except HopRankError as error:
-            _print_error(str(error))
+            _print_error("\n".join(filter(None, (_ended(error.message), error.fix))))
             _print_traceback(ctx)
             raise typer.Exit(2 if isinstance(error, InputError) else _FAULT) from None
         except Exception as error:
@@ -140,6 +143,11 @@ def _maker(ctx: Any) -> str:
     names = {domain.group_name: domain.distribution for domain in registry().domains if domain.distribution}
     package = names.get(ctx.invoked_subcommand)
     return f"the package {package} (pip uninstall {package} removes it)" if package else "HopRank"
+
+
+def _ended(message: str) -> str:
+    """Return a message with a full stop, which one that ends with what was given may lack, so that it stands apart."""
+    return f"{message}." if _NO_END.search(message) else message
 
 
 def _print_error(text: str) -> None:

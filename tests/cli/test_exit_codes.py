@@ -40,6 +40,20 @@ def test_an_error_on_purpose_is_its_message(monkeypatch: pytest.MonkeyPatch, err
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("notes doesn't exist", "notes doesn't exist.\nMend it."),
+        ("is no 'list'", "is no 'list'.\nMend it."),
+        ("It stopped. Its log ends:\nKilled", "It stopped. Its log ends:\nKilled\nMend it."),
+    ],
+)
+def test_a_message_ends_before_the_advice(monkeypatch: pytest.MonkeyPatch, message: str, said: str) -> None:
+    monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(ConfigurationError(message, "Mend it.")))
+
+    assert CliRunner().invoke(app, ["corpus", "list"]).stderr == f"hoprank: {said}\n"
+
+
 def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(ZeroDivisionError("by zero")))
 

@@ -73,13 +73,16 @@ class Characters:
     """Converts offsets in the UTF-8 of a text to characters."""
 
     def __init__(self, text: str) -> None:
-        wide = [(match.start(), len(encoded(match[0]))) for match in re.finditer(r"[^\x00-\x7f]", text)]
+        beyond = () if text.isascii() else re.finditer(r"[^\x00-\x7f]", text)
+        wide = [(match.start(), len(encoded(match[0]))) for match in beyond]
         self._surplus = [0, *accumulate(size - 1 for _, size in wide)]
         self._starts = [character + surplus for (character, _), surplus in zip(wide, self._surplus, strict=False)]
         self._ends = [start + size for start, (_, size) in zip(self._starts, wide, strict=True)]
 
     def at(self, offset: int) -> int:
         """Return the number of characters before the byte ``offset``; within a character, that character's."""
+        if not self._starts:
+            return offset
         passed = bisect_right(self._ends, offset)
         within = passed < len(self._starts) and self._starts[passed] < offset
         return (self._starts[passed] if within else offset) - self._surplus[passed]
@@ -89,17 +92,26 @@ def tags_of(text: str, language: Language) -> Tags:
     """Return the marked nodes of ``text``; none if its brackets are nested more than 5,000 deep."""
     import tree_sitter
 
-    depth = 0
-    for bracket in _BRACKET.finditer(text):  # whether in strings or not
-        depth = max(depth - 1, 0) if bracket[1] else depth + 1
-        if depth > _DEEPEST:
-            return Tags()
+    if _is_deep(text):
+        return Tags()
     grammar, query = grammar_of(language)
     root = tree_sitter.Parser(grammar).parse(encoded(text)).root_node
     reader = _TagReader(text, root)
     for _, nodes in tree_sitter.QueryCursor(query).matches(root):
         reader.add(nodes)
     return reader.tags
+
+
+def _is_deep(text: str) -> bool:
+    """Return whether brackets, in strings or not, are nested deeper than anyone writes."""
+    if sum(map(text.count, "([{")) <= _DEEPEST:
+        return False
+    depth = 0
+    for bracket in _BRACKET.finditer(text):
+        depth = max(depth - 1, 0) if bracket[1] else depth + 1
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 class _TagReader:

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.domains.memory.code import scan as scanning
 from pipeline.domains.memory.code.files import first_parents, monotone_times, open_repository
-from pipeline.domains.memory.code.findings import Scan
+from pipeline.domains.memory.code.findings import Findings, Scan
+from pipeline.domains.memory.code.index import Index
+from pipeline.domains.memory.code.parse import ParsedFile
 from pipeline.domains.memory.code.scan import scan
 from pipeline.errors import SourceError
 from tests.domains.memory.repositories import ANN, BOB, Repository, Tree, export, facts, facts_at, held, said
@@ -53,6 +56,28 @@ def test_a_renamed_file_ends_under_its_old_name_and_who_imports_it_is_read_anew(
     assert periods(found, "file user.py", "calls", "function old.py::work") == [(T1, T2)]
     assert periods(found, "file user.py", "imports", "library old") == [(T2, None)]
     assert periods(found, "file new.py", "contains", "function new.py::work") == [(T2, None)]
+
+
+def test_a_file_is_read_anew_only_if_what_it_takes_from_another_changed(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def facts_of(file: ParsedFile, index: Index, scope: str) -> Findings:
+        read.append(file.path)
+        return of_file(file, index, scope)
+
+    of_file = scanning.facts_of
+    monkeypatch.setattr(scanning, "facts_of", facts_of)
+    own = {"user.py": "from own import work\nwork()\n", "passes.py": "from own import *\n"}
+    for day, code in enumerate(("def work(): pass", "def work(): pass\ndef rest(): pass", "class work: pass"), 1):
+        repository.commit({"own.py": f"{code}\n", **own}, day * DAY)
+
+    found = scan(repository.path, scope="s", history=True)
+
+    assert sorted(read[3:]) == ["own.py", "own.py", "user.py"]
+    assert periods(found, "file user.py", "calls", "function own.py::work") == [(T1, T3)]
+    assert periods(found, "file user.py", "calls", "class own.py::work") == [(T3, None)]
 
 
 def test_of_commits_at_the_same_time_the_last_counts(repository: Repository) -> None:

@@ -87,10 +87,10 @@ class _Reading:
             if (reached := resolver.resolve(call)) is None:
                 continue
             (path, qualified), strength = reached
-            if target := self._index.file(path) if path != file.path else file:
-                scope = next((scope for scope in _prefixes(call.caller) if scope in file.symbols), "")
-                caller = self._id_of(file, scope) if scope else self._id
-                self.findings.fact(caller, "calls", self._id_of(target, qualified), strength)
+            kind = file.symbols[qualified].kind if path == file.path else self._index.kind(path, qualified)
+            scope = next((scope for scope in _prefixes(call.caller) if scope in file.symbols), "")
+            caller = self._id_of(file, scope) if scope else self._id
+            self.findings.fact(caller, "calls", self.findings.id_of(kind, f"{path}::{qualified}"), strength)
 
     def add_package(self) -> None:
         """Add the package that the file declares, or belongs to, and what it depends on."""
@@ -165,8 +165,11 @@ class _CallResolver:
             sure = None
         else:
             sure = self._member(call) if call.receiver else self._bare(call)
-        by_name = None if sure or self._is_settled(call) else self._by_name(call)
-        return (sure, None) if sure else (by_name, CALLS_BY_NAME) if by_name else None
+        if sure:
+            return sure, None
+        if not self._is_ambiguous(call) and not self._is_settled(call) and (by_name := self._by_name(call)):
+            return by_name, CALLS_BY_NAME
+        return None
 
     def _own(self, call: Reference) -> Place | None:
         """Return the method ``name`` of the class around a call, or around the function that it is in."""
@@ -210,8 +213,8 @@ class _CallResolver:
             holder = self._beside(receiver)
         if holder is None:
             return None
-        file, member = self._index.file(holder[0]), f"{holder[1]}.{call.name}"
-        return (holder[0], member) if file and member in file.symbols else None
+        path, member = holder[0], f"{holder[1]}.{call.name}"
+        return (path, member) if self._index.kind(path, member) else None
 
     def _takes(self, scope: str, name: str) -> bool:
         symbol = self._file.symbols.get(scope)
@@ -225,13 +228,15 @@ class _CallResolver:
         parameter = any(self._takes(scope, name) for scope in _prefixes(call.caller))
         return not call.receiver and (parameter or name in self._symbols)
 
+    def _is_ambiguous(self, call: Reference) -> bool:
+        """Return whether a name alone says nothing: a method of any value, a bare name of a language with imports."""
+        return (call.name in _BUILT_IN) if call.receiver else (self._names.shared != "tree")
+
     def _by_name(self, call: Reference) -> Place | None:
-        """Return the only definition of a name, within reach: anywhere for a bare name of a language without imports.
+        """Return the only definition of a name, within reach: anywhere for a bare name.
 
         A method called on a value must be in this file or in one that it imports.
         """
-        if (call.name in _BUILT_IN) if call.receiver else (self._names.shared != "tree"):
-            return None
         found = self._index.named(self._file.language, call.name)
         if len(found) != 1:
             return None
@@ -248,17 +253,15 @@ class _CallResolver:
     def _passed_on(self, place: Place, depth: int = 0) -> Place | None:
         """Return the definition of a name of a file, which may import it from another."""
         path, name = place
-        file = self._index.file(path)
-        if file is None or depth > _DEEPEST:
+        if depth > _DEEPEST:
             return None
-        if name in file.symbols:
+        if self._index.kind(path, name):
             return place
-        for item in file.imports:
-            if any(local == name for _, local in item.names):
-                for found in resolve(item, file, self._index):
-                    original = {local: original for original, local in found.names}.get(name)
-                    if found.path and original:
-                        return self._passed_on((found.path, original), depth + 1)
+        for item, file in self._index.importing(path, name):
+            for found in resolve(item, file, self._index):
+                original = {local: original for original, local in found.names}.get(name)
+                if found.path and original:
+                    return self._passed_on((found.path, original), depth + 1)
         return None
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.domains.memory.records import Entity, EntityKey
@@ -83,6 +84,11 @@ class Scan:
     spans: tuple[Span, ...]
 
 
+@lru_cache(maxsize=100_000)  # of a large tree's definitions, which every call of them names; chosen by hand
+def _id_of(scope: str, kind: str, name: str) -> str:
+    return EntityKey(scope, kind, name).id
+
+
 @dataclass(slots=True)
 class Findings:
     """Collects entities and facts of one file. A name of over 1,000 characters is left out, with its facts."""
@@ -95,16 +101,17 @@ class Findings:
         self, kind: str, name: str, description: str = "", aliases: Iterable[str] = (), metadata: Mapping[str, str] = {}
     ) -> str:
         """Add an entity and return its id; empty if its name can't be stored."""
-        id_ = self.id_of(kind, name)
+        if not (id_ := self.id_of(kind, name)):
+            return ""
         key = EntityKey(self.scope, kind, name)
-        if id_ and (key not in self.entities or description):
+        if key not in self.entities or description:
             others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
             self.entities[key] = Entity(name, kind, self.scope, description, others, confidence=1.0, metadata=metadata)
         return id_
 
     def id_of(self, kind: str, name: str) -> str:
         """Return the id of an entity that another file's findings hold; empty if its name can't be stored."""
-        return EntityKey(self.scope, kind, name).id if 0 < len(name) <= _LONGEST else ""
+        return _id_of(self.scope, kind, name) if 0 < len(name) <= _LONGEST else ""
 
     def fact(self, source: str, kind: str, target: str, strength: Strength | None = None) -> None:
         """Add a fact unless one of its ends is missing; the stronger of two equal ones counts."""

@@ -68,11 +68,11 @@ def _resolve_python(item: ImportedModule, path: str, index: Index) -> Iterator[R
     roots = (
         join(folder, source)
         for folder in folders_above(path)
-        if index.file(join(folder, "__init__.py")) is None
+        if not index.exists(join(folder, "__init__.py"))
         for source in SOURCE_ROOTS
     )
     for root in roots:
-        if not (index.has_code(join(root, top)) or index.file(join(root, f"{top}.py"))):
+        if not (index.has_code(join(root, top)) or index.exists(join(root, f"{top}.py"))):
             continue
         if members := list(_python_members(item, join(root, dotted.replace(".", "/")), index)):
             yield from members
@@ -269,7 +269,7 @@ def _included(name: str, folders: Iterable[str], index: Index) -> Iterator[Resol
 
 def _first(paths: Iterable[str], index: Index) -> str:
     """Return the first of the paths that has a file; empty for none."""
-    return next((path for path in paths if index.file(path) is not None), "")
+    return next((path for path in paths if index.exists(path)), "")
 
 
 _RESOLVERS: dict[str, Callable[[ImportedModule, str, Index], Iterator[Resolved]]] = {

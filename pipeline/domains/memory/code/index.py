@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.code.languages import NAMES
 from pipeline.code.manifests import MANIFESTS
 from pipeline.domains.memory.code.authors import Owners
-from pipeline.domains.memory.code.parse import ParsedFile
+from pipeline.domains.memory.code.parse import ImportedModule, ParsedFile
 from pipeline.domains.memory.code.paths import OWNERS, folders_above, join, parent_of
 
 Key = tuple[str, ...]
@@ -53,10 +53,22 @@ class Index:
         """Return the units that made any of the look-ups ``keys``."""
         return {unit for key in keys for unit in self._units_of.get(key, ())}
 
-    def file(self, path: str) -> ParsedFile | None:
-        """Return the file at ``path``."""
+    def exists(self, path: str) -> bool:
+        """Return whether there is a file at ``path``."""
         self._looked_up.add(("file", path))
-        return self._files.get(path)
+        return path in self._files
+
+    def kind(self, path: str, qualified: str) -> str:
+        """Return the kind of the definition with a qualified name in the file at ``path``; empty if there is none."""
+        self._looked_up.add(("symbol", path, qualified))
+        symbol = file.symbols.get(qualified) if (file := self._files.get(path)) else None
+        return symbol.kind if symbol else ""
+
+    def importing(self, path: str, name: str) -> Iterator[tuple[ImportedModule, ParsedFile]]:
+        """Yield the imports of the file at ``path`` that give it the local name ``name``, each with the file."""
+        self._looked_up.add(("import", path, name))
+        if file := self._files.get(path):
+            yield from ((item, file) for item in file.imports if any(local == name for _, local in item.names))
 
     def has_code(self, folder: str) -> bool:
         """Return whether source code is in a folder or below it."""
@@ -165,12 +177,20 @@ def _family(language: str) -> str:
     return NAMES[language].family or language if language else ""
 
 
+def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> set[str]:
+    return {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+
+
 def _changed(path: str, former: ParsedFile | None, file: ParsedFile | None) -> Iterator[Key]:
     """Yield the look-ups whose results differ between two versions of a file."""
     old, new = former or ParsedFile(path), file or ParsedFile(path)
-    if (former is None) != (file is None) or old.interface != new.interface:
+    is_other = (former is None) != (file is None) or old.language != new.language
+    if is_other:
         yield "file", path
+    if is_other or (old.kinds, old.imports) != (new.kinds, new.imports):
         yield "members", parent_of(path)
+        yield from (("symbol", path, name) for name in _differing(old.kinds, new.kinds))
+        yield from (("import", path, name) for name in _differing(old.imported, new.imported))
     if bool(old.language) != bool(new.language):
         yield from (("code", folder) for folder in folders_above(path))
     for qualified in old.symbols.keys() ^ new.symbols.keys():

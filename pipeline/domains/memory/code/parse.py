@@ -19,6 +19,7 @@ from pipeline.domains.memory.code.paths import MAILMAP, OWNERS, is_compose, is_e
 from pipeline.files import Limits, Unreadable, decode
 from pipeline.files.guard import UTF_16_MARKS
 from pipeline.files.yaml import parse_yaml
+from pipeline.grouping import grouped
 from pipeline.ingest.sources.code import check_handwritten
 from pipeline.ingest.sources.source import Source
 
@@ -96,10 +97,14 @@ class ParsedFile:
     text: str = ""
 
     @property
-    def interface(self) -> tuple[object, ...]:
-        """The part that facts about other files depend on."""
-        kinds = tuple((name, symbol.kind) for name, symbol in self.symbols.items())
-        return self.language, kinds, self.imports
+    def kinds(self) -> dict[str, str]:
+        """The kinds of the symbols, by qualified name."""
+        return {name: symbol.kind for name, symbol in self.symbols.items()}
+
+    @property
+    def imported(self) -> dict[str, list[ImportedModule]]:
+        """The imports that give the file a name, by the local name, in order."""
+        return grouped((local, item) for item in self.imports for _, local in item.names)
 
 
 class FileParser(AbstractContextManager["FileParser"]):
@@ -270,7 +275,8 @@ def _statement(lines: Sequence[str], first: int) -> str:
 def _variables_read(text: str, language: str) -> frozenset[str]:
     """Return the environment variables that code reads by a literal name, without those in comments and strings."""
     pattern = NAMES[language].environment
-    matches = pattern.finditer(text) if pattern else ()
+    # each of the patterns has these letters, and looks at every word for them
+    matches = pattern.finditer(text) if pattern and "env" in text.lower() else ()
     return frozenset(next(filter(None, match.groups())) for match in matches if _is_code(text, match.start()))
 
 

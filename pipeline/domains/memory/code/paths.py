@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from pathlib import PurePosixPath
+from posixpath import splitext
 
 from pipeline.ingest.sources.ignored import BUILT, is_foreign
 
@@ -64,17 +64,17 @@ def join(*parts: str) -> str:
 
 def is_configuration(path: str) -> bool:
     """Return whether a file configures a project or its tools, by its name and its folders."""
-    place = PurePosixPath(path)
-    if place.name in _CONFIG_NAMES or is_environment(path) or is_compose(path):
+    *folders, name = path.split("/")
+    if name in _CONFIG_NAMES or is_environment(path) or is_compose(path):
         return True
-    return place.suffix.lower() in _CONFIG_SUFFIXES and not _CONFIG_FOLDERS.isdisjoint(place.parts[:-1])
+    return splitext(name)[1].lower() in _CONFIG_SUFFIXES and not _CONFIG_FOLDERS.isdisjoint(folders)
 
 
 def is_environment(path: str) -> bool:
     """Return whether a file assigns environment variables: ``.env`` and its variants."""
-    return _ENVIRONMENT.fullmatch(PurePosixPath(path).name) is not None
+    return _ENVIRONMENT.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def is_compose(path: str) -> bool:
     """Return whether a file is one of Docker Compose."""
-    return _COMPOSE.fullmatch(PurePosixPath(path).name) is not None
+    return _COMPOSE.fullmatch(path.rpartition("/")[2]) is not None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.code import scan as scanning
+from pipeline.domains.memory.code.facts import facts_of
 from pipeline.domains.memory.code.files import first_parents, monotone_times, open_repository
 from pipeline.domains.memory.code.findings import Findings, Scan
 from pipeline.domains.memory.code.index import Index
@@ -63,12 +63,11 @@ def test_a_file_is_read_anew_only_if_what_it_takes_from_another_changed(
 ) -> None:
     read: list[str] = []
 
-    def facts_of(file: ParsedFile, index: Index, scope: str) -> Findings:
+    def reading(file: ParsedFile, index: Index, scope: str) -> Findings:
         read.append(file.path)
-        return of_file(file, index, scope)
+        return facts_of(file, index, scope)
 
-    of_file = scanning.facts_of
-    monkeypatch.setattr(scanning, "facts_of", facts_of)
+    monkeypatch.setattr("pipeline.domains.memory.code.scan.facts_of", reading)
     own = {"user.py": "from own import work\nwork()\n", "passes.py": "from own import *\n"}
     for day, code in enumerate(("def work(): pass", "def work(): pass\ndef rest(): pass", "class work: pass"), 1):
         repository.commit({"own.py": f"{code}\n", **own}, day * DAY)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import neo4j
 import pytest
 
+from pipeline import HopRank, Memory
 from pipeline.db.client import Client
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.recall import FoundEntity, FoundText, recall
+from pipeline.domains.memory.records import EntityKey
 from pipeline.domains.memory.remember import add_text
 from pipeline.knowledge.load import load
 from pipeline.progress import Progress
+from tests.domains.memory.conftest import NewMemory
 
 TEXTS = (
     "We moved the API server of Acme from Express to Hono on 10 February.",
@@ -56,6 +61,39 @@ def test_a_question_asks_twelve_times_at_most_and_a_text_forty(memory: AgentMemo
     add_text(memory, "Alice Miller says that the billing service in Frankfurt is slow.", key="new", date="2026-08-02")
     assert len(asked) <= 40, asked
     assert sum("corpus.lock" in text for text in asked) == sum("corpus.writer = $writer" in text for text in asked)
+
+
+@pytest.mark.slow
+def test_several_files_are_one_run(
+    hoprank: HopRank, new_memory: NewMemory, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[int] = []
+    encode = hoprank.embedder.encode
+
+    def counting(texts: Sequence[str], *given: Any, **options: Any) -> Any:
+        encoded.append(len(texts))
+        return encode(texts, *given, **options)
+
+    monkeypatch.setattr(hoprank.embedder, "encode", counting)
+    paths = [tmp_path / f"{place}.json" for place in range(len(TEXTS))]
+    for path, text in zip(paths, TEXTS, strict=True):
+        turn = {"id": path.stem, "text": text, "date": "2026-01-10"}
+        path.write_text(json.dumps([turn, {**turn, "id": "kept", "text": f"Kept: {text}"}]))
+    costs = []
+    for files in (paths[:1], paths):
+        asked.clear()
+        encoded.clear()
+        with new_memory() as memory:
+            Memory(hoprank, memory.name).import_chats(*files)
+            costs.append((len(asked), len(encoded)))
+            texts = {EntityKey.of(id_).name: id_ for id_ in memory.texts_after("")}
+            assert texts.keys() == {"kept", *(path.stem for path in files)}
+            found = hoprank.search("Kept", None, 1, {"document": "kept"}, corpus=memory.name, leg="fulltext")
+            assert found.hits[0].text == f"Kept: {TEXTS[len(files) - 1]}"
+
+    (one, passes), (several, passes_of_several) = costs
+    assert several <= one + 20, costs
+    assert passes_of_several <= passes + 1, costs
 
 
 def test_a_question_whose_graph_is_replaced_meanwhile_is_answered_from_the_new_one(

@@ -9,7 +9,7 @@ Formats, recognised by their fields, of ``.json`` (a value or a list of values) 
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,13 @@ def read_memories(
     if not seen:
         raise SourceError(f"{path} holds no messages.", _FORMS)
     return Read(tuple(memories), tuple(given), tuple(skipped))
+
+
+def together(read: Sequence[Read]) -> Read:
+    """Return the contents of several files as of one; of memories of one key the last counts."""
+    memories = {memory.key: memory for one in read for memory in one.memories}
+    given = (item for one in read for item in one.given if memories[item.memory.key] is item.memory)
+    return Read(tuple(memories.values()), tuple(given), tuple(item for one in read for item in one.skipped))
 
 
 def _messages(path: Path, limits: Limits) -> Iterator[Message]:

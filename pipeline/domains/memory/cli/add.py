@@ -17,7 +17,7 @@ from pipeline.domains.memory.views import forgotten_view, remembered_line, scann
 from pipeline.json_values import plain
 from pipeline.text.prose import counted
 
-_SHOWN = 5  # messages that were left out, of each file; chosen by hand
+_SHOWN = 5  # messages that were left out; chosen by hand
 
 
 def add(
@@ -57,8 +57,8 @@ def import_(
     if run.as_json:
         print_json(plain(done))
         return
-    for path, one in zip(paths, done, strict=True):
-        say(f"{path}: {remembered_line(one)}")
+    for one in done:
+        say(f"{', '.join(map(str, paths))}: {remembered_line(one)}")
         for skipped in one.skipped[:_SHOWN]:
             warn(f"{skipped.source}: {skipped.reason}.")
         if len(one.skipped) > _SHOWN:

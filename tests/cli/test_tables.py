@@ -32,6 +32,23 @@ def test_numbers_stand_at_the_right_and_a_column_without_text_is_left_out() -> N
     ]
 
 
+def test_ids_are_whole_while_texts_can_be_folded() -> None:
+    rows = [("default|library|tide-tables", TEXT, "0.50"), ("b", "", "12")]
+
+    lines = lines_of(plain_table("entity", "about", "weight", rows=rows), 60)
+
+    assert max(map(len, lines)) <= 60
+    assert lines[2].split()[0] == "default|library|tide-tables"
+    assert lines[2].endswith("0.50")
+
+
+def test_an_id_that_has_no_room_is_folded() -> None:
+    lines = lines_of(plain_table("path", "about", rows=[(PATH, TEXT)]))
+
+    assert max(map(len, lines)) <= 40
+    assert "".join(line[:20].strip() for line in lines[2:]).startswith(PATH[:30])
+
+
 def test_a_table_without_rows_keeps_its_headings() -> None:
     assert lines_of(plain_table("leg", "score", rows=[]))[0] == "leg   score"
 

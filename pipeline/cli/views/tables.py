@@ -5,6 +5,7 @@ Names of corpora, files and skills may hold rich's markup, so views add them as 
 
 import re
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderResult
@@ -16,7 +17,8 @@ from pipeline.text.prose import one_line
 
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?%?")
 _COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")  # of SHA-1; ten digits of it name it as well
-_NARROWEST = 20  # characters that a Brief keeps while other columns can shrink; chosen by hand
+_NARROWEST = 20  # characters that a column of texts keeps while others can shrink; chosen by hand
+_GAP = 3  # between two columns of a plain table
 
 
 class Brief:
@@ -30,6 +32,23 @@ class Brief:
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(_NARROWEST, max(len(self._text), 1)).clamp(max_width=options.max_width)
+
+
+class _Plain(Table):
+    """A table in which texts with spaces are folded first, and columns of ids and numbers only without other room.
+
+    ``whole`` has the width of each of the latter, by its place.
+    """
+
+    whole: Mapping[int, int]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        count = len(self.columns)
+        room = options.max_width - _GAP * (count - 1) - _NARROWEST * (count - len(self.whole))
+        for place, width in sorted(self.whole.items(), key=itemgetter(1)):
+            room -= width
+            self.columns[place].no_wrap = room >= 0
+        yield from super().__rich_console__(console, options)
 
 
 def ruled_table(title: str = "", caption: str = "", *, padding: int = 1) -> Table:
@@ -52,16 +71,19 @@ def add_numbers(table: Table, *headings: str) -> None:
 
 
 def plain_table(*headings: str, rows: Iterable[Iterable[str | Text | Brief]], named: bool = False) -> Table:
-    """Return a table of rows of plain text: a rule below its headings, no frame; long cells are folded.
+    """Return a table of rows of plain text: a rule below its headings, no frame; long cells are folded, ids last.
 
     Columns of numbers stand at the right, a column without any text is left out, and the commits in texts are short.
     ``named``: each row begins with a name, in bold.
     """
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table, whole = _Plain(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False), {}
     columns = list(zip(*rows, strict=True)) or [()] * len(headings)
     kept = [(heading, cells) for heading, cells in zip(headings, columns, strict=True) if any(cells) or not cells]
-    for heading, cells in kept:
-        texts = [str(cell) for cell in cells if cell]
+    for place, (heading, cells) in enumerate(kept):
+        texts = [shortened(str(cell)) for cell in cells if not isinstance(cell, Brief)]
+        if texts and not any(" " in text or "\n" in text for text in texts):
+            whole[place] = max(map(len, (heading, *texts)))
+        texts = list(filter(None, texts))
         is_number = bool(texts) and all(map(_NUMBER.fullmatch, texts))
         table.add_column(heading, overflow="fold", justify="right" if is_number else "left")
     for row in zip(*(cells for _, cells in kept), strict=True):
@@ -69,6 +91,7 @@ def plain_table(*headings: str, rows: Iterable[Iterable[str | Text | Brief]], na
         if named and isinstance(shown[0], Text):
             shown[0].style = "bold"
         table.add_row(*shown)
+    table.whole = whole
     return table
 
 

@@ -183,7 +183,7 @@ CASES = {
     "tools build": Case(f"tools build {NEW}.tools.json", (f"tools build {OLD}.tools.json",)),
     "tools connect": Case(f"tools connect {sys.executable} {GARDEN}", (f"tools build {OLD}.tools.json",)),
     "route sync": Case(f"route sync {NEW}.registry.yaml", ROUTE),
-    "route index": Case("route index", ROUTE),
+    "route index": Case("route index p0", ROUTE),  # one project: each is whole by itself
     "route link": Case("route link p0 uses p2 --evidence said", ROUTE),
     "route unlink": Case("route unlink p0 uses p1", ROUTE),
     "route used": Case("route used Who? --from p0 --project p1 --rank 1", ROUTE),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, Skills
+from pipeline.db.client import Client
 from pipeline.domains.skills.build import build
 from pipeline.domains.skills.check import check
 from pipeline.domains.skills.queries import find_skill, list_skills, requires
@@ -97,6 +98,28 @@ def test_related_skills_come_with_why(hoprank: HopRank, collection: KnowledgeGra
     assert "mentions it" in why
     assert any(text.startswith("shares Common, RAG") for text in why)
     assert all(one.node.type == "skill" for one in found)
+
+
+def test_related_skills_are_read_at_once(
+    hoprank: HopRank, collection: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def note(kind: str) -> None:
+        run = getattr(Client, kind)
+
+        def noting(client: Client, name: str, *args: Any, **params: Any) -> Any:
+            asked.append(name)
+            return run(client, name, *args, **params)
+
+        monkeypatch.setattr(Client, kind, noting)
+
+    note("read")
+    note("stream")
+
+    # The others are reached by way of chroma's neighbours: each was a search of a path of its own.
+    assert len(Skills(hoprank, collection.name).related("chroma", 10)) > 2
+    assert sorted(asked) == ["all_edges", "all_nodes", "graphs_named", "graphs_named"]
 
 
 def test_who_only_lies_in_the_same_folder_is_not_related(hoprank: HopRank, built: MakeGraph) -> None:

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.api import Vault
     from pipeline.embedding.embedder import Embedder
     from pipeline.errors import HopRankError
-    from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+    from pipeline.knowledge import GraphChunk, Knowledge, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 __all__ = [
     "AsyncHopRank",
     "Embedder",
+    "GraphChunk",
     "HopRank",
     "HopRankError",
+    "Knowledge",
     "KnowledgeEdge",
     "KnowledgeGraph",
     "KnowledgeNode",
@@ -41,8 +43,10 @@ if not TYPE_CHECKING:
     _MODULES = {
         "AsyncHopRank": "pipeline.async_api",
         "Embedder": "pipeline.embedding.embedder",
+        "GraphChunk": "pipeline.knowledge",
         "HopRank": "pipeline.api",
         "HopRankError": "pipeline.errors",
+        "Knowledge": "pipeline.knowledge",
         "KnowledgeEdge": "pipeline.knowledge",
         "KnowledgeGraph": "pipeline.knowledge",
         "KnowledgeNode": "pipeline.knowledge",

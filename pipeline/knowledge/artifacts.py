@@ -1,6 +1,6 @@
 """Artifacts in namespaces: stored content, searched by words, by vectors and along edges."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from pipeline.db.catalogue import find_graph, list_graphs
@@ -8,11 +8,13 @@ from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
+from pipeline.ingest.sources import read
 from pipeline.knowledge.check import check_text
-from pipeline.knowledge.chunks import EdgeOptions, GraphChunk
+from pipeline.knowledge.chunks import EdgeOptions, GraphChunk, document_chunks
 from pipeline.knowledge.graph import KnowledgeGraph
 from pipeline.knowledge.records import KnowledgeNode, RankedNode
 from pipeline.knowledge.search import Mode
+from pipeline.records import Document, Skipped
 from pipeline.settings import Settings, load_settings
 
 _MAX_NAME_LENGTH = 90  # two of these and a slash are the name of a graph
@@ -30,6 +32,7 @@ class Knowledge(AbstractContextManager["Knowledge"]):
     Example::
 
         with Knowledge("support", bm25=True, graph=True) as knowledge:
+            knowledge.add("default", paths=["handbook/"])
             knowledge.add("default", [GraphChunk(id="password-reset", text="How to reset a password")])
             knowledge.search("default", "password reset", mode="hybrid", graph_hops=2)
     """
@@ -79,15 +82,30 @@ class Knowledge(AbstractContextManager["Knowledge"]):
     def add(
         self,
         namespace: str,
-        artifacts: Iterable[GraphChunk],
+        artifacts: Iterable[GraphChunk] = (),
         *,
+        paths: Sequence[str] = (),
+        strict: bool = False,
+        skipped: Callable[[Skipped], object] = lambda _: None,
         edge_options: EdgeOptions | None = None,
         embed: bool = False,
         replace: bool = False,
     ) -> list[KnowledgeNode]:
-        """Add artifacts to a namespace; see :meth:`pipeline.knowledge.KnowledgeGraph.add_nodes_from_chunks`."""
+        """Add artifacts to a namespace; see :meth:`pipeline.knowledge.KnowledgeGraph.add_nodes_from_chunks`.
+
+        ``paths`` are files, folders, patterns or .jsonl files, of all formats that an ingest reads. Each document
+        becomes an artifact: its id is the document's key, and edges ``links_to`` lead to those of ``paths`` that it
+        links to. Files that can't be read are left out and passed to ``skipped``; if they are named themselves, or with
+        ``strict``, SourceError is raised.
+        """
+        sources = self._settings.sources
+        items = list(read(paths, strict=strict, limits=sources.limits, code=sources.code)) if paths else []
+        for item in items:
+            if isinstance(item, Skipped):
+                skipped(item)
+        chunks = [*artifacts, *document_chunks(item for item in items if isinstance(item, Document))]
         return self.graph(namespace).add_nodes_from_chunks(
-            artifacts, edge_options=edge_options, node_type=ARTIFACT, embed=embed, replace=replace
+            chunks, edge_options=edge_options, node_type=ARTIFACT, embed=embed, replace=replace
         )
 
     def remove(self, namespace: str, artifact_ids: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Nodes from chunks of content, and edges between them: by cosine, explicit, or by the caller's function."""
+"""Nodes from chunks of content, and edges between them: by links, by cosine, explicit, or by the caller's function."""
 
 import json
 from collections import Counter
@@ -12,22 +12,31 @@ import numpy as np
 from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.errors import GraphError
 from pipeline.ids import digest
+from pipeline.ingest.links.entity_links import LinkResolver
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
+from pipeline.records import Document
 
 _COSINE_DIGITS = 6  # no more are certain in 32-bit floats
 
 SIMILAR = "similar"
 """Type of the edges that ``CosineEdges`` and ``CallbackEdges`` create."""
 
+LINKS_TO = "links_to"
+"""Type of the edges that the links of chunks create."""
+
 
 @dataclass(frozen=True, slots=True)
 class GraphChunk:
-    """A piece of content. Text and metadata become its node's properties; a missing id is derived from both."""
+    """A piece of content. Text and metadata become its node's properties; a missing id is derived from both.
+
+    ``links`` are the ids of the nodes that it links to, of which each gets an edge ``links_to``.
+    """
 
     text: str | None = None
     embedding: Sequence[float] | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
     id: str | None = None
+    links: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,19 @@ EdgeOptions: TypeAlias = CosineEdges | ExplicitEdges | CallbackEdges
 """The source of the edges when nodes are created from chunks."""
 
 
+def document_chunks(documents: Iterable[Document]) -> list[GraphChunk]:
+    """Return a chunk for each document, with its key as id, linked to those of the others that its links lead to."""
+    documents = list(documents)
+    resolver = LinkResolver({document.key: document.title for document in documents})
+
+    def chunk(document: Document) -> GraphChunk:
+        targets = (resolver.resolve(link.target, document.key) for link in document.links)
+        metadata = {**document.metadata, "title": document.title}
+        return GraphChunk(document.text, None, metadata, document.key, sorted({key for key in targets if key}))
+
+    return list(map(chunk, documents))
+
+
 def chunk_nodes(chunks: Sequence[GraphChunk], node_type: str) -> list[KnowledgeNode]:
     """Return a node for each chunk, in order; equal chunks without an id get different ids."""
     seen: Counter[str] = Counter()
@@ -90,7 +112,23 @@ def chunk_edges(
     options: EdgeOptions,
     stored: Iterable[tuple[str, Sequence[float]]],
 ) -> list[KnowledgeEdge]:
-    """Return the edges that ``options`` ask for; ``stored`` holds the graph's existing ids and embeddings."""
+    """Return the edges of the chunks' links, and those that ``options`` ask for.
+
+    ``stored`` holds the graph's existing ids and embeddings.
+    """
+    linked = zip(nodes, chunks, strict=True)
+    links = [
+        KnowledgeEdge(node.id, target, LINKS_TO) for node, chunk in linked for target in dict.fromkeys(chunk.links)
+    ]
+    return [*links, *_option_edges(nodes, chunks, options, stored)]
+
+
+def _option_edges(
+    nodes: Sequence[KnowledgeNode],
+    chunks: Sequence[GraphChunk],
+    options: EdgeOptions,
+    stored: Iterable[tuple[str, Sequence[float]]],
+) -> list[KnowledgeEdge]:
     match options:
         case ExplicitEdges():
             return list(options.edges)

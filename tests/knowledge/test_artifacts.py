@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from pipeline.db.client import Client
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import GraphError
+from pipeline.errors import GraphError, SourceError
 from pipeline.knowledge import GraphChunk, Knowledge
+from pipeline.records import Skipped
 
 
 @pytest.fixture
@@ -36,6 +38,35 @@ def test_artifacts_are_found_by_meaning_too(knowledge: Knowledge) -> None:
     knowledge.add("one", [GraphChunk("A cat sleeps.", id="cat"), GraphChunk("Interest rates.", id="rates")], embed=True)
 
     assert knowledge.search("one", "dozing animal", 1, mode="vector")[0].node.id == "cat"
+
+
+def test_files_are_read_into_a_namespace(knowledge: Knowledge, tmp_path: Path) -> None:
+    texts = {
+        "reset.md": "# Password reset\n\nHow to reset a password. See [the lock](help/locked.html).\n",
+        "help/locked.html": "<h1>Locked</h1><p>What to do when an account is shut.</p>",
+        "notes.jsonl": '{"id": "setup", "title": "Codes", "text": "Setting up codes.", "metadata": {"kind": "how"}}',
+        "photo.png": "no text",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    left_out: list[Skipped] = []
+
+    added = knowledge.add("one", [GraphChunk("By hand.", id="own")], paths=[str(tmp_path)], skipped=left_out.append)
+
+    assert {node.id for node in added} == {"own", "reset.md", "help/locked.html", "setup"}
+    assert [skipped.source for skipped in left_out] == [str(tmp_path / "photo.png")]
+    (setup,) = knowledge.graph("one").get_nodes(["setup"])
+    assert setup.type == "artifact"
+    assert setup.properties == {"kind": "how", "title": "Codes", "text": "Setting up codes."}
+    (link,) = knowledge.graph("one").edges()
+    assert (link.source, link.type, link.target) == ("reset.md", "links_to", "help/locked.html")
+    found = knowledge.search("one", "password reset", mode="hybrid", graph_hops=1)
+    assert [one.node.id for one in found] == ["reset.md", "help/locked.html"]
+    with pytest.raises(SourceError, match="photo"):
+        knowledge.add("one", paths=[str(tmp_path)], replace=True, strict=True)
+    knowledge.add("one", paths=[str(tmp_path / "reset.md")], replace=True)
+    assert knowledge.graph("one").size().nodes == 4
 
 
 def test_artifacts_are_removed(knowledge: Knowledge) -> None:

@@ -1,4 +1,4 @@
-"""Rankings of a graph's nodes: random walks from similar nodes, and full text, graph and vectors fused."""
+"""Rankings of a graph's nodes: random walks from similar nodes, and full text, graph and vectors together."""
 
 import math
 from collections import Counter
@@ -15,8 +15,8 @@ from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.records import Direction, RankedNode
 from pipeline.knowledge.store.protocol import Store, in_order
-from pipeline.knowledge.traverse import expand
-from pipeline.retrieve.fusion import Ranked, fuse, ranked
+from pipeline.knowledge.traverse import support
+from pipeline.retrieve.fusion import fuse, ranked
 from pipeline.retrieve.question import check_question
 
 _Option = TypeVar("_Option", bound=StrEnum)
@@ -24,23 +24,25 @@ _Option = TypeVar("_Option", bound=StrEnum)
 FUSE_K = 60
 """k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
 
+WEIGHT = 0.5
+"""Weight of what the graph brings, beside full text relative to its best match: of 0.25, 0.5, 0.75 and 1, that which
+tests/benchmarks/bench_hybrid.py chooses for each collection from the others. A further decay by hops gained nothing."""
+
 _RESTART = 0.15  # PageRank's usual damping, 0.85
-_DECAY = 0.5  # of the score, for each edge away from a full-text match; chosen by hand, not measured
 _CANDIDATES = 50
-"""Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to expand; by hand, not measured."""
+"""Minimum depth of each ranking, whatever ``top_k`` is: nodes to fuse, or to start from; by hand, not measured."""
+_MOST_PASSING = 1000
+"""Nodes whose edges a search reads for each hop: all but those of large graphs. Chosen by hand, not measured."""
 
 
 class Mode(StrEnum):
     """The rankings that a search uses."""
 
     BM25 = "bm25"  # full text alone
-    GRAPH = "graph"  # nodes within some hops of the best full-text matches
-    HYBRID = "hybrid"  # ``bm25`` and ``graph`` fused
+    GRAPH = "graph"  # what the best full-text matches bring to the nodes around them
+    HYBRID = "hybrid"  # ``bm25`` and ``graph``, summed
     VECTOR = "vector"  # cosine of the embeddings alone
-    ALL = "all"  # ``bm25``, ``graph`` and ``vector`` fused
-
-
-_FUSED = {Mode.HYBRID: (Mode.BM25, Mode.GRAPH), Mode.ALL: (Mode.BM25, Mode.GRAPH, Mode.VECTOR)}
+    ALL = "all"  # ``hybrid`` and ``vector`` fused
 
 
 class GraphRankings:
@@ -134,9 +136,16 @@ class GraphRankings:
     ) -> list[RankedNode]:
         """Return the nodes that match a text, best first.
 
-        ``mode`` is ``bm25`` (full text), ``graph`` (nodes within ``graph_hops`` of the best full-text matches),
-        ``hybrid`` (``bm25`` and ``graph``, fused by reciprocal rank), ``vector`` (cosine of the embeddings) or ``all``
-        (the three rankings fused).
+        ``mode`` is one of
+
+        - ``bm25``: full text;
+        - ``graph``: what the best matches of full text bring to the nodes within ``graph_hops``. What several bring
+          adds up, as in a random walk; no match brings anything to itself;
+        - ``hybrid``: the sum of ``bm25``, relative to the best match, and half of ``graph``;
+        - ``vector``: cosine of the embeddings;
+        - ``all``: ``hybrid``, counted twice, and ``vector``, fused by reciprocal rank.
+
+        A result's ``parts`` are its scores by ``bm25``, ``graph`` and ``vector``, as far as these have it.
         """
         store, question, chosen = self._store, check_question(text), member(Mode, mode, "mode")
         vector = self._embedded(question) if chosen in (Mode.VECTOR, Mode.ALL) else None
@@ -145,20 +154,16 @@ class GraphRankings:
         if graph_hops < 0:
             raise GraphError(f"graph_hops is {graph_hops}.", "Give 0 or more.")
         candidates = max(_CANDIDATES, top_k)
-        rankings: dict[str, Ranked] = {}
+        parts: dict[str, Mapping[str, float]] = {}
         if vector is not None:
-            rankings["vector"] = ranked("vector", store.nearest(vector, candidates))
+            parts[Mode.VECTOR] = store.nearest(vector, candidates)
         if chosen is not Mode.VECTOR:
-            matches = store.matching(question, candidates)
-            rankings["bm25"] = ranked("bm25", matches)
-            if chosen is not Mode.BM25:
-                top = max(matches.values(), default=1.0)
-                starts = {node_id: score / top for node_id, score in matches.items()}
-                reached = expand(store, starts, graph_hops, candidates, followed, None, _DECAY)
-                rankings["graph"] = ranked("graph", {node_id: score for node_id, (_, score) in reached.items()})
-        legs = [rankings[leg] for leg in _FUSED.get(chosen, (chosen,)) if leg in rankings]
-        fused = legs[0] if len(legs) == 1 else fuse(chosen, [(leg, 1.0) for leg in legs], FUSE_K)
-        return _with_nodes(store, fused.first(top_k).scores, **{name: leg.scores for name, leg in rankings.items()})
+            parts[Mode.BM25] = store.matching(question, candidates)
+        if chosen not in (Mode.VECTOR, Mode.BM25):
+            starts = _relative(parts[Mode.BM25])
+            parts[Mode.GRAPH] = support(store, starts, graph_hops, _MOST_PASSING, followed)
+        best = in_order(_fused(chosen, parts), top_k)
+        return _with_nodes(store, best, **parts)
 
     def importance(self, top_k: int = 100, *, direction: Direction | str = Direction.BOTH) -> dict[str, float]:
         """Return the ``top_k`` nodes with the highest PageRank, best first, as shares of the graph's total."""
@@ -186,6 +191,26 @@ class GraphRankings:
                 raise UnknownNode(
                     f"The graph {self.name!r} has no node {node_id[:80]!r}.", "Look for it with search, or add it."
                 )
+
+
+def _fused(mode: Mode, parts: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+    """Return the scores by a mode, of the scores by its parts."""
+    if mode in parts:
+        return parts[mode]
+    hybrid = _relative(parts[Mode.BM25])
+    for node_id, score in parts[Mode.GRAPH].items():
+        hybrid[node_id] = hybrid.get(node_id, 0.0) + WEIGHT * score
+    if mode is Mode.HYBRID:
+        return hybrid
+    # Hybrid counts twice, for full text and for the graph: by this, each of the three has the same say.
+    legs = [(ranked(Mode.HYBRID, hybrid), 2.0), (ranked(Mode.VECTOR, parts[Mode.VECTOR]), 1.0)]
+    return fuse(mode, legs, FUSE_K).scores
+
+
+def _relative(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return the scores as shares of the highest."""
+    top = max(scores.values(), default=1.0)
+    return {node_id: score / top for node_id, score in scores.items()}
 
 
 def check_top_k(top_k: int) -> None:

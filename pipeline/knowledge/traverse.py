@@ -1,4 +1,4 @@
-"""Traversal of any store: shortest paths, and the scored neighbourhood of nodes.
+"""Traversal of any store: shortest paths, the scored neighbourhood of nodes, and what nodes bring to each other.
 
 Nodes farther away are never read: breadth-first searches fetch the steps of the whole frontier by one query a hop, so n
 hops cost about n round trips; Dijkstra's algorithm (1959) fetches those of the nodes that it expands next.
@@ -7,6 +7,7 @@ hops cost about n round trips; Dijkstra's algorithm (1959) fetches those of the 
 import dataclasses
 import heapq
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
@@ -17,6 +18,11 @@ from pipeline.knowledge.store.protocol import Steps, Store
 
 Types: TypeAlias = Sequence[str] | None
 """Edge types to follow; None follows all."""
+
+STAY = 1.0
+"""Weight of what stays at a node, beside those of its edges: that of one usual edge, as the loop that a graph
+convolution adds to each node (Kipf and Welling, 2017). Without it a node with a single weak edge passes on all that it
+has, and in one of three collections a description no longer found its own skill first."""
 
 _PREFETCH = 50  # queued nodes whose steps are fetched along with those of a new node; chosen by hand, not measured
 _Node = TypeVar("_Node")
@@ -196,6 +202,52 @@ def expand(
             break
     ranked = sorted(scores, key=lambda node: (-scores[node], depths[node], node))[:limit]
     return {node: (depths[node], scores[node]) for node in ranked}
+
+
+def support(store: Store, starts: Mapping[str, float], hops: int, limit: int, direction: Direction) -> dict[str, float]:
+    """Return what walks of up to ``hops`` steps from the starts bring to each node but their own start, by id.
+
+    ``starts`` are scores by id. In each step a node passes its score on along its edges, to each neighbour in
+    proportion to the weight, less the share that stays (``STAY``). What walks bring adds up. A walk ends when it comes
+    back to its start. Only the ``limit`` nodes with the highest scores pass anything on in a step, so at most so many
+    are read.
+    """
+    walks = {start: {start: score} for start, score in sorted(starts.items())}
+    brought: dict[str, float] = {}
+    steps: dict[str, Steps] = {}
+    for _ in range(hops):
+        scores = _summed(walks.values())
+        passing = _best(scores, sorted(scores), limit)
+        if unread := [node for node in passing if node not in steps]:
+            steps |= store.steps(unread, direction, None)
+        shares = {node: _shares(steps.get(node, ())) for node in passing}
+        walks = {start: _moved(own, shares, start) for start, own in walks.items()}
+        brought = _summed([brought, *walks.values()])
+    return brought
+
+
+def _summed(all_scores: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    summed: dict[str, float] = defaultdict(float)
+    for scores in all_scores:
+        for node, score in scores.items():
+            summed[node] += score
+    return summed
+
+
+def _shares(steps: Sequence[tuple[str, float]]) -> Steps:
+    """Return the share of a node's score that goes along each of its steps."""
+    whole = STAY + math.fsum(weight for _, weight in steps)
+    return [(neighbour, weight / whole) for neighbour, weight in steps]
+
+
+def _moved(scores: Mapping[str, float], shares: Mapping[str, Steps], start: str) -> dict[str, float]:
+    """Return the scores one step on, without what comes back to the start."""
+    moved: dict[str, float] = defaultdict(float)
+    for node, score in scores.items():
+        for neighbour, share in shares.get(node, ()):
+            if share and neighbour not in (start, node):
+                moved[neighbour] += score * share
+    return moved
 
 
 def _best(scores: Mapping[str, float], nodes: list[str], limit: int | None) -> list[str]:

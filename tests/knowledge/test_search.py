@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import networkx as nx
@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError, QuestionError
 from pipeline.knowledge import Direction
-from pipeline.knowledge.search import random_walks
+from pipeline.knowledge.search import GraphRankings, random_walks
+from pipeline.knowledge.store.memory import MemoryStore
+from pipeline.knowledge.traverse import support
 
 from .conftest import NewGraph
 
@@ -136,14 +138,80 @@ def test_a_search_finds_by_words_what_they_lead_to_and_both(small: KnowledgeGrap
 
     by_words = [one.node.id for one in graph.search("worda", mode="bm25")]
     around = [one.node.id for one in graph.search("worda", mode="graph", graph_hops=1)]
-    whole = graph.search("worda wordd", mode="hybrid", graph_hops=2)
+    whole = graph.search("worda wordb wordd", mode="hybrid", graph_hops=2)
 
     assert by_words == ["a"]
-    assert around == ["a", "b"]
-    assert {one.node.id for one in whole} == {"a", "b", "c", "d"}
-    assert whole[0].parts.keys() == {"bm25", "graph"}
-    assert [one.node.id for one in graph.search("worda", mode="graph", graph_hops=0)] == ["a"]
+    assert around == ["b"], "a match brings nothing to itself"
+    assert {one.node.id for one in whole} == {"a", "b", "c", "d", "e"}
+    assert {one.node.id: {*one.parts} for one in whole} == {
+        "a": {"bm25", "graph"},
+        "b": {"bm25", "graph"},
+        "c": {"graph"},
+        "d": {"bm25"},
+        "e": {"graph"},
+    }
+    assert shares(graph.search("worda", mode="hybrid", graph_hops=2)) == pytest.approx(
+        {"a": 1.0, "b": 0.5 * (1 / 3), "c": 0.5 * (1 / 3) * (2 / 3.5)}
+    ), "the same figures by both stores"
+    assert [one.node.id for one in graph.search("worda", mode="hybrid", graph_hops=0)] == ["a"]
+    assert graph.search("worda", mode="graph", graph_hops=0) == []
     assert graph.search("nothing has this") == []
+
+
+class InMemory(GraphRankings):
+    """Rankings of nodes with a text each, joined by edges, without a server."""
+
+    def __init__(self, texts: Mapping[str, str], *edges: tuple[str, str]) -> None:
+        nodes = [KnowledgeNode(node_id, "t", properties={"text": text}) for node_id, text in texts.items()]
+        self._store = MemoryStore("test", nodes, [KnowledgeEdge(*ends, "r") for ends in edges])
+        self._configured_embedder = None
+
+    def ids(self, text: str, hops: int) -> list[str]:
+        return [one.node.id for one in self.search(text, mode="hybrid", graph_hops=hops)]
+
+
+PIERS = {f"pier {number}": f"the tide at pier {number}" for number in range(3)}
+ASIDE = {"weak": "a very long list of other things and one tide among " + "words " * 40}
+
+
+def test_what_several_matches_lead_to_comes_before_a_weak_match() -> None:
+    graph = InMemory({**PIERS, **ASIDE, "harbour": "ships"}, *((pier, "harbour") for pier in PIERS))
+
+    assert graph.ids("tide", 0) == [*PIERS, "weak"]
+    assert graph.ids("tide", 1) == [*PIERS, "harbour", "weak"]
+
+
+def test_a_neighbour_does_not_push_aside_what_the_words_name() -> None:
+    around = {f"near {number}": f"gauge number {number}" for number in range(5)}
+    graph = InMemory({"gauge": "the gauge for the tide at the pier", **around}, *(("gauge", one) for one in around))
+
+    assert [graph.ids("gauge for the tide at the pier", hops)[0] for hops in range(4)] == ["gauge"] * 4
+
+
+def test_two_hops_lead_further_than_one() -> None:
+    graph = InMemory(
+        {"reset": "password", "locked": "account", "setup": "codes"}, ("reset", "locked"), ("locked", "setup")
+    )
+
+    assert [graph.ids("password", hops) for hops in range(4)] == [
+        ["reset"],
+        ["reset", "locked"],
+        ["reset", "locked", "setup"],
+        ["reset", "locked", "setup"],
+    ]
+
+
+def test_support_adds_up_and_leaves_out_what_a_node_brings_to_itself() -> None:
+    store = InMemory(dict.fromkeys("abch", ""), ("a", "h"), ("b", "h"), ("a", "c"), ("a", "a"))._store
+
+    def brought(hops: int, limit: int = 10) -> dict[str, float]:
+        return support(store, {"a": 1.0, "b": 0.5}, hops, limit, Direction.BOTH)
+
+    # Of a's weights, 1 each, and 1 to stay, c and h get a fourth each: the last is that of its loop.
+    assert brought(1) == pytest.approx({"h": 1 / 4 + 0.5 / 2, "c": 1 / 4})
+    assert brought(2) == pytest.approx({"h": 0.5, "c": 0.25, "b": (1 / 4) / 3, "a": (0.5 / 2) / 3})
+    assert brought(1, limit=1) == pytest.approx({"h": 1 / 4, "c": 1 / 4}), "only the strongest pass on"
+    assert brought(0) == {}
 
 
 @pytest.mark.parametrize("field", ["name", "title", "description", "text"])

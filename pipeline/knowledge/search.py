@@ -163,7 +163,7 @@ class GraphRankings:
             starts = _relative(parts[Mode.BM25])
             parts[Mode.GRAPH] = support(store, starts, graph_hops, _MOST_PASSING, followed)
         best = in_order(_fused(chosen, parts), top_k)
-        return _with_nodes(store, best, **parts)
+        return _with_nodes(store, best, **{str(name): scores for name, scores in parts.items()})
 
     def importance(self, top_k: int = 100, *, direction: Direction | str = Direction.BOTH) -> dict[str, float]:
         """Return the ``top_k`` nodes with the highest PageRank, best first, as shares of the graph's total."""

@@ -177,6 +177,8 @@ ASIDE = {"weak": "a very long list of other things and one tide among " + "words
 def test_what_several_matches_lead_to_comes_before_a_weak_match() -> None:
     graph = InMemory({**PIERS, **ASIDE, "harbour": "ships"}, *((pier, "harbour") for pier in PIERS))
 
+    found = graph.search("tide", mode="hybrid", graph_hops=1)
+    assert {repr(name) for one in found for name in one.parts} == {"'bm25'", "'graph'"}
     assert graph.ids("tide", 0) == [*PIERS, "weak"]
     assert graph.ids("tide", 1) == [*PIERS, "harbour", "weak"]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -60,13 +61,14 @@ def report_table(report: Report) -> Table:
 def breakdown_table(report: Report) -> Table:
     """Return the whole beside hybrid, in percent, by the type of question and the confidence in its names."""
     table = ruled_table(
-        "Where the graph leads", "Strong, some, weak: the confidence in the surest name of the question."
+        "Where the graph leads", "Strong, some, weak: the confidence in the surest name of the question.", padding=0
     )
     table.add_column("questions", no_wrap=True)
     table.add_column("number", justify="right")
     for name in _COMPARED:
         for leg in report.groups[0].metrics:
-            table.add_column(f"{leg}\n{_heading(name)}".replace("\n@", "@"), justify="right", no_wrap=True)
+            heading = f"{leg}\n{_heading(name)}".replace("\n@", "@")
+            table.add_column(heading, justify="right", no_wrap=True, min_width=_APART)
     previous = ""
     for group in report.groups:
         if previous and group.by != previous:
@@ -148,27 +150,43 @@ def _queries(heading: str, changes: list[tuple[str, float]], measure: str, most:
         yield Text(f"  ... and {len(changes) - most:,} more")
 
 
+_APART = 7  # characters, which keep columns without padding apart; chosen by hand
 _OF_PARTS = ("recall@5", "ndcg@10", "perfect@8")
 
 
 def ablation_table(ablation: Ablation) -> Table:
     """Return what each part adds, in percentage points with 95% intervals; bold if the interval excludes 0."""
-    table = ruled_table(", ".join(ablation.querysets), _ablation_caption(ablation))
+    table = ruled_table(", ".join(ablation.querysets), _ablation_caption(ablation), padding=0)
     table.add_column("part", overflow="fold")
-    table.add_column("kind", no_wrap=True)
-    add_numbers(table, *_OF_PARTS, "gain", "lose")
+    table.add_column("kind", no_wrap=True, min_width=_APART)
+    for name in _OF_PARTS:
+        table.add_column(name, justify="right")
+    for heading in ("gain", "lose"):
+        table.add_column(heading, justify="right", no_wrap=True, min_width=5)
     table.add_row(
         "all parts", "", *(f"{100 * ablation.whole[name]:.1f}" for name in _OF_PARTS), "", "", end_section=True
     )
     for worth in ablation.parts:
-        points = (_points(worth.adds[name]) for name in _OF_PARTS)
+        points = (_Points(worth.adds[name]) for name in _OF_PARTS)
         table.add_row(Text(worth.part), Text(worth.kind), *points, f"{worth.gains:,}", f"{worth.losses:,}")
     return table
 
 
-def _points(interval: Interval) -> Text:
-    points = f"{100 * interval.mean:+.1f} ({100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
-    return Text(points, style="" if interval.is_noise else "bold")
+class _Points:
+    """A difference and its interval, on one line or below each other."""
+
+    def __init__(self, interval: Interval) -> None:
+        self._style = "" if interval.is_noise else "bold"
+        self._mean = f"{100 * interval.mean:+.1f}"
+        self._interval = f"({100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        is_narrow = options.max_width < len(self._mean) + 1 + len(self._interval)
+        yield Text(f"{self._mean}{chr(10) if is_narrow else ' '}{self._interval}", self._style, justify="right")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        widest = len(self._mean) + 1 + len(self._interval)
+        return Measurement(len(self._interval), widest).clamp(max_width=options.max_width)
 
 
 def _ablation_caption(ablation: Ablation) -> str:

@@ -6,7 +6,7 @@ loads them, extracts names, links, and publishes the next generation.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus
 from pipeline.db.client import Client
@@ -41,7 +41,7 @@ from pipeline.ingest.update.changes import (
 from pipeline.ingest.update.stored import Spool, StoredChunk, StoredDocument, compare, stored_documents
 from pipeline.ingest.update.write_session import WriteSession, stage, writing
 from pipeline.progress import Progress
-from pipeline.records import Document, Skipped
+from pipeline.records import Document, Skipped, Vector
 from pipeline.settings import LinkSettings, Settings
 
 Announce = Callable[[Plan], None]
@@ -49,8 +49,18 @@ Announce = Callable[[Plan], None]
 
 _Result = TypeVar("_Result")
 
-Decide = Callable[[CorpusHandle], tuple[Iterable[Document], _Result]]
-"""A function from the corpus, which nobody else writes to meanwhile, to the documents to write and a result."""
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[_Result]):
+    """The documents to write to a corpus, the keys of those to remove from it, and a result."""
+
+    documents: Iterable[Document]
+    result: _Result
+    removed: Collection[str] = ()
+
+
+Decide = Callable[[CorpusHandle], Decision[_Result]]
+"""A function from the corpus, which nobody else writes to meanwhile, to what to write to it."""
 
 
 def ingest(
@@ -106,18 +116,19 @@ def ingest_decided(
     wait: float,
     progress: Progress | None = None,
 ) -> tuple[IngestSummary, _Result]:
-    """Ingest the documents that ``decide`` returns while the corpus is leased; see :func:`ingest`.
+    """Ingest and remove the documents that ``decide`` names while the corpus is leased; see :func:`ingest`.
 
-    ``decide`` returns the documents, and a result that is returned beside the summary. What it checks still holds when
-    they are written, whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide``
-    raises, and then writes nothing.
+    The decision's result is returned beside the summary. What ``decide`` checks still holds when they are written,
+    whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide`` raises, and then writes
+    nothing.
     """
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
     with writing(steps.find(corpus_name) or steps.create(corpus_name), wait) as session:
-        documents, result = decide(session.corpus)
-        with detect_changes(documents, stored_documents(session.corpus), steps.progress) as changes:
-            outcome = steps.write(session, changes, session.corpus) if changes else None
-            return steps.summary(corpus_name, session.corpus, changes, outcome), result
+        decision = decide(session.corpus)
+        with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
+            is_due = changes or decision.removed
+            outcome = steps.write(session, changes, session.corpus, decision.removed) if is_due else None
+            return steps.summary(corpus_name, session.corpus, changes, outcome), decision.result
 
 
 def sync(
@@ -212,13 +223,21 @@ def remove(
 
 
 def prepare(
-    embedder: Embedder, chunker: Chunker, corpus: CorpusHandle, changes: Changes, progress: Progress
+    embedder: Embedder,
+    chunker: Chunker,
+    corpus: CorpusHandle,
+    changes: Changes,
+    sentences: dict[str, Vector],
+    progress: Progress,
 ) -> Iterator[list[PreparedDocument]]:
-    """Chunk and embed new and changed documents, batch by batch."""
+    """Chunk and embed new and changed documents, batch by batch.
+
+    ``sentences`` receives the vectors of the sentences around their links, by hash.
+    """
     for documents in changes.documents.batches():
         with progress.stage("embed") as done:
             chunked = list(cut(chunker, documents, corpus.id))
-            prepared = embed(corpus.client, embedder, corpus.record.fingerprint, chunked, done)
+            prepared = embed(corpus.client, embedder, corpus.record.fingerprint, chunked, done, sentences)
         yield prepared
 
 
@@ -312,7 +331,8 @@ class _Steps:
         if changes.changed or removed or corpus.record.staging:
             unseen = corpus.generation != (seen.generation if seen else 0)
             stored = stored_documents(corpus) if unseen else changes.stored
-            batches = prepare(self.embedder, self.chunker, corpus, changes, self.progress)
+            sentences: dict[str, Vector] = {}
+            batches = prepare(self.embedder, self.chunker, corpus, changes, sentences, self.progress)
             links = self.settings.link.kept_by(corpus.record.links)
             fingerprint = corpus.record.fingerprint
             outcome = write_generation(
@@ -321,11 +341,22 @@ class _Steps:
                 stored,
                 removed,
                 links,
-                lambda texts: vectors_of(self.client, self.embedder, fingerprint, texts, lambda _: None),
+                lambda texts: self._sentences(fingerprint, texts, sentences),
                 self.progress,
             )
         session.move_documents(changes.moved, outcome.generation if outcome else corpus.generation)
         return outcome
+
+    def _sentences(
+        self, fingerprint: str, texts: Mapping[str, str], known: Mapping[str, Vector]
+    ) -> Mapping[str, Vector]:
+        """Return the vectors of sentences around links, by hash: those of ``known``, and new ones for the others.
+
+        Links of documents that are unchanged need new ones if they lead to a new document.
+        """
+        missing = {key: text for key, text in texts.items() if key not in known}
+        new = vectors_of(self.client, self.embedder, fingerprint, missing, lambda _: None) if missing else {}
+        return {**{key: known[key] for key in texts if key in known}, **new}
 
     def summary(
         self, name: str, corpus: CorpusHandle | None, changes: Changes, outcome: Outcome | None

@@ -1,12 +1,12 @@
 """Embed chunks: vectors that the graph has are looked up, the others are encoded."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 
-from pipeline.db.client import Client
+from pipeline.db.client import Client, batches
 from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
@@ -17,6 +17,8 @@ PREFIX_TOKENS = 16
 """Tokens that a chunk leaves for its title and heading, which are embedded with it; longer ones truncate its end."""
 
 _PREFIX_CHARACTERS = 100  # of title and heading, so that they don't push out the text; chosen by hand, not measured
+
+_SENTENCES = 1000  # of a query; chosen by hand, not measured
 
 Done = Callable[[int], None]
 """Callback with the number of items just done."""
@@ -51,9 +53,12 @@ def embed(
     fingerprint: str,
     chunked: Sequence[tuple[Document, Sequence[Chunk]]],
     done: Done,
+    sentences: dict[str, Vector] | None = None,
 ) -> list[PreparedDocument]:
     """Return documents with their embedded chunks, in order; the vectors are of the corpus's ``fingerprint``.
 
+    If ``sentences`` is given, the sentences around links are embedded in the same batch, and it receives their vectors,
+    by hash.
     ``done`` is called with the number of distinct texts embedded. Raises SourceError if a document brings an invalid
     vector.
     """
@@ -70,13 +75,34 @@ def embed(
                 content_hash = digest(text)
                 texts[content_hash] = text
             hashes[chunk.id] = content_hash
-    vectors |= vectors_of(client, embedder, fingerprint, texts, done)
+    around: dict[str, str] = {}
+    if sentences is not None:
+        links = (link for document, _ in chunked for link in document.links if link.context)
+        around = {digest(link.context): link.context for link in links}
+        sentences |= stored_sentences(client, fingerprint, around.values())
+        around = {key: text for key, text in around.items() if key not in sentences}
+    found = vectors_of(client, embedder, fingerprint, {**texts, **around}, _up_to(len(texts), done))
+    if sentences is not None:
+        sentences |= {key: found[key] for key in around}
+    vectors |= found
     prepared = []
     for document, chunks in chunked:
         parts = ((chunk, hashes[chunk.id], _links_of(document, chunk)) for chunk in chunks)
         embedded = (PreparedChunk(chunk, vectors[hash_], links, hash_) for chunk, hash_, links in parts)
         prepared.append(PreparedDocument(document, tuple(embedded)))
     return prepared
+
+
+def _up_to(total: int, done: Done) -> Done:
+    """Return a callback that tells ``done`` of ``total`` items in all: what is embedded beside them isn't counted."""
+    left = [total]
+
+    def told(count: int) -> None:
+        counted = min(count, left[0])
+        left[0] -= counted
+        done(counted)
+
+    return told
 
 
 def vectors_of(
@@ -90,6 +116,15 @@ def vectors_of(
     precision = embedder.precision_beside(fingerprint)
     encoded = embedder.encode([texts[key] for key in missing], done, precision=precision) if missing else ()
     return {**vectors, **dict(zip(missing, encoded, strict=True))}
+
+
+def stored_sentences(client: Client, fingerprint: str, sentences: Collection[str]) -> dict[str, Vector]:
+    """Return the vectors, by hash, that links in the graph have for sentences."""
+    return {
+        digest(row["context"]): np.asarray(row["vector"], dtype=np.float32)
+        for part in batches(sentences, _SENTENCES)
+        for row in client.read("vectors_of_contexts", label=vector_index_name(fingerprint), contexts=part)
+    }
 
 
 def centroid_of(vectors: Sequence[Vector]) -> Vector | None:

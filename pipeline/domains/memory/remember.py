@@ -21,7 +21,7 @@ from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.times import read_time
 from pipeline.domains.memory.versions import state
 from pipeline.errors import InputError
-from pipeline.flows.ingest import ingest_decided
+from pipeline.flows.ingest import Decision, ingest_decided
 from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.update.changes import IngestSummary
@@ -62,7 +62,7 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         hoprank.client,
         hoprank.embedder,
         hoprank.settings,
-        lambda _: (documents, None),
+        lambda _: Decision(documents, None),
         memory.name,
         wait=memory.settings.wait,
         progress=progress,

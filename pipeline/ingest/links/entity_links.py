@@ -12,13 +12,11 @@ from functools import partial
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
 
-import numpy as np
-
 from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.client import batches
 from pipeline.edges import EdgeKind
 from pipeline.ids import digest, document_id, entity_id
-from pipeline.ingest.embed import Done, PreparedChunk
+from pipeline.ingest.embed import Done, PreparedChunk, stored_sentences
 from pipeline.ingest.entities.extract import ChunkNames, SpellingCounts, make_extractor
 from pipeline.ingest.entities.lexicon import CountChanges, LexiconUpdate
 from pipeline.ingest.update.stored import ChunkDiff, Spool, stored_counts, stored_edges, visible_chunks
@@ -30,7 +28,6 @@ from pipeline.text.names import most_frequent, name_key
 _BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
 _BY_TEXT = (EdgeKind.PART_OF, EdgeKind.NEXT, *_BY_NAME)
 _BATCH = 500  # chunks linked together; chosen by hand, as the next, not measured
-_CONTEXT_BATCH = 1000  # sentences of a query
 
 LinkedChunk = tuple[Chunk, tuple[WrittenLink, ...]]
 """A chunk, and its hyperlinks as written."""
@@ -309,11 +306,7 @@ def embed_contexts(session: WriteSession, embed: EmbedTexts) -> None:
     corpus = session.corpus
     missing = {row["id"]: row["context"] for row in corpus.stream("links_without_vector")}
     contexts = {digest(context): context for context in missing.values()}
-    vectors = {
-        digest(row["context"]): np.asarray(row["vector"], dtype=np.float32)
-        for part in batches(contexts.values(), _CONTEXT_BATCH)
-        for row in corpus.read("vectors_of_contexts", label=corpus.vector_index, contexts=part)
-    }
+    vectors = stored_sentences(corpus.client, corpus.record.fingerprint, contexts.values())
     new = {key: context for key, context in contexts.items() if key not in vectors}
     if new:
         vectors = {**vectors, **embed(new)}

@@ -101,24 +101,39 @@ def test_a_second_sync_embeds_and_writes_nothing(
     assert get_corpus(hoprank.client, corpus_name) == before
 
 
-@pytest.mark.slow
-def test_an_edit_embeds_only_what_is_new(
-    sync: Sync, graph: Callable[[], NoteGraph], hoprank: HopRank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sync(VAULT)
-    embedded: list[str] = []
+@pytest.fixture
+def embedded(hoprank: HopRank, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The texts that were embedded, a list a batch."""
+    made: list[list[str]] = []
     encode = hoprank.embedder.encode
 
     def spy(texts: Sequence[str], *rest: Any, **named: Any) -> Vector:
-        embedded.extend(texts)
+        made.append([*texts])
         return encode(texts, *rest, **named)
 
     monkeypatch.setattr(hoprank.embedder, "encode", spy)
+    return made
+
+
+def test_passages_and_the_sentences_around_links_are_embedded_in_one_batch(
+    sync: Sync, embedded: list[list[str]]
+) -> None:
+    sync(VAULT)
+
+    (texts,) = embedded
+    assert len(set(texts)) == len(texts)
+    assert {"The pull of the Moon lifts the water twice a day.", "Self > A heading\nText."} <= {*texts}
+
+
+@pytest.mark.slow
+def test_an_edit_embeds_only_what_is_new(sync: Sync, graph: Callable[[], NoteGraph], embedded: list[list[str]]) -> None:
+    sync(VAULT)
+    embedded.clear()
 
     sync({**VAULT, "Nowhere.md": "A place."})
 
     # The link of Moon.md leads to the new note now; its sentence has a vector already.
-    assert embedded == ["Nowhere\nA place."]
+    assert embedded == [["Nowhere\nA place."]]
     assert {(link.source, link.target) for link in graph().links} >= {("Moon.md", "Nowhere.md")}
     assert graph().notes["Moon.md"].unresolved == ()
 

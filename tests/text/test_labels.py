@@ -21,3 +21,11 @@ def test_a_group_of_function_words_has_no_label() -> None:
 
 def test_the_usual_spelling_is_shown() -> None:
     assert labels([[terms_of("GitHub issues"), terms_of("GitHub"), terms_of("github")]]) == ["GitHub, issues"]
+
+
+def test_a_plural_is_one_term_with_its_singular() -> None:
+    hooks = ["Hooks run at night", "A hook for sails", "Hooks of the boat", "The glass of the boat"]
+
+    groups = [[terms_of(text) for text in hooks], [terms_of("rain")]]
+    assert labels(groups)[0].split(", ")[:2] == ["Hooks", "boat"]
+    assert labels(groups, shared=True) == ["Hooks, boat", ""]

@@ -15,8 +15,8 @@ import numpy as np
 from pipeline.api import HopRank
 from pipeline.db.catalogue import find_corpus, find_graph
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.links import without_suffix
-from pipeline.domains.vault.note import ANY, Note
+from pipeline.domains.vault.links import folded, without_suffix
+from pipeline.domains.vault.note import ANY, Note, NoteType
 from pipeline.domains.vault.schema import HOLDS, INDEX, LINKS_TO, NOTE, SCHEMA, TOPIC
 from pipeline.domains.vault.stored import NoteGraph, OpenVault, open_vault, read_graph
 from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
@@ -33,6 +33,11 @@ _NOT_IN_ALIAS = str.maketrans("[]|", "()-")
 
 OTHERS = "Other notes"
 """The name of the topic of notes without a link to another note of their index."""
+
+_WHOLE = frozenset(
+    ("contents", "home", "index", "map of content", "moc", "overview", "readme", "start here", "welcome")
+)
+"""Titles of maps of whole vaults, which name no topic."""
 
 _ALIKE = 0.5
 """Links weigh 0.5 to 1.5, by the cosine of their notes: a link between notes about one thing counts up to three times
@@ -179,19 +184,25 @@ def _cluster(group: Sequence[str], linked: bool, among: Iterable[str], notes: No
 
 
 def topic_names(topics: Sequence[Cluster], notes: Mapping[str, Note]) -> list[str]:
-    """Return the name of each topic: the terms of titles and tags that set it apart.
+    """Return the name of each topic: what at least two of its notes have in titles and tags, and others less.
 
-    A name that another topic has is followed by the title of the central note.
+    If no two share a word, or if somebody wrote the central note as a map of content, its title is the name, unless
+    that is of a map of all. A name that another topic has is followed by that title.
     """
     terms = [
-        [terms_of(notes[key].title) | {tag.casefold(): tag for tag in notes[key].tags} for key in topic.keys]
+        [
+            ({} if folded(notes[key].title) in _WHOLE else terms_of(notes[key].title))
+            | {tag.casefold(): tag for tag in notes[key].tags}
+            for key in topic.keys
+        ]
         for topic in topics
     ]
-    found = labels(terms)
     names: list[str] = []
-    for topic, shown in zip(topics, found, strict=True):
-        title = notes[topic.central].title
-        name = (shown or title) if topic.linked else OTHERS
+    for topic, shared, every in zip(topics, labels(terms, shared=True), labels(terms), strict=True):
+        title, is_map = notes[topic.central].title, notes[topic.central].type is NoteType.MOC
+        own = "" if folded(title) in _WHOLE else title
+        told = (own if is_map else "") or shared or own or every or title
+        name = told if topic.linked else OTHERS
         names.append(name if name not in names else f"{name} ({title})")
     return names
 

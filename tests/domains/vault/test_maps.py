@@ -21,12 +21,14 @@ from pipeline.domains.vault import maps
 from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.maps import (
     OTHERS,
+    Cluster,
     IndexKey,
     IndexNode,
     drop_vault,
     index_name,
     indexes,
     refresh_index,
+    topic_names,
 )
 from pipeline.domains.vault.note import Note, NoteType, Scope
 from pipeline.domains.vault.sources import read_folder
@@ -100,6 +102,16 @@ def test_a_topic_is_named_by_what_tells_it_from_the_others(hoprank: HopRank, gar
     assert "work" not in soil.name
     assert soil.notes[0].key == "soil/Compost.md"
     assert plants.notes[0].key in {"plants/Tomatoes.md", "plants/Basil.md"}
+
+
+def test_a_topic_is_named_by_its_map_by_what_its_notes_share_or_by_its_central_note() -> None:
+    titles = {"Soil life": ["Worms"], "Index": ["Sail cloth", "Sails of boats"], "Rope": ["Knots", "Anchor"]}
+    maps = {"Soil life", "Index"}
+    every = [title for central, others in titles.items() for title in (central, *others)]
+    notes = {key: Note(key, key, key, "", NoteType.MOC if key in maps else NoteType.CONCEPT) for key in every}
+    topics = [Cluster((central, *others), True) for central, others in titles.items()]
+
+    assert topic_names(topics, notes) == ["Soil life", "Sail", "Rope"]
 
 
 def test_a_skill_and_a_folder_have_an_index_each(hoprank: HopRank, garden: str) -> None:

@@ -29,13 +29,15 @@ class Verb:
     """A question to a domain, or an action of it, that servers offer as they are told.
 
     ``function`` takes an open HopRank and typed arguments, whose annotations describe and limit them as pydantic's
-    fields do, and returns a mapping of JSON values. ``help`` is a sentence or two; ``read_only``: it changes nothing.
+    fields do, and returns a mapping of JSON values. ``help`` is a sentence or two; ``read_only``: it changes nothing;
+    not ``destructive``: it only adds.
     """
 
     name: str
     function: Callable[..., Mapping[str, Any]]
     help: str
     read_only: bool = True
+    destructive: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,18 @@ CASES = {
     "vault link": Case(f"vault link Note|1 Note|5 --relation see --folder {OLD}.vault", VAULT),
     "vault mentions": Case(f"vault mentions {OLD}.vault --write"),
     "vault rename": Case(f"vault rename {OLD}.vault Note|3 Lyon"),
+    "vault update": Case(
+        f"vault update Lyon --content Silk|and|[[Note|5]]. --folder {OLD}.vault",
+        (*VAULT, f"vault create Lyon --content Silk. --link Note|1 --folder {OLD}.vault"),
+    ),
+    "vault delete": Case(
+        f"vault delete Lyon -y --folder {OLD}.vault",
+        (
+            *VAULT,
+            f"vault create Lyon --content Silk. --folder {OLD}.vault",
+            "vault create Paris --content See|[[Lyon]].",
+        ),
+    ),
     "vault drop": Case("vault drop vault -y", VAULT),
     "skills build": Case(f"skills build {NEW}.skills", (f"skills build {OLD}.skills",)),
     "tools build": Case(f"tools build {NEW}.tools.json", (f"tools build {OLD}.tools.json",)),

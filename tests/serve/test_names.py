@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pipeline import HopRank, KnowledgeNode, Vault
-from pipeline.errors import Unknown
+from pipeline.errors import CorpusError, Unknown
 from pipeline.flows.maintain import drop, rename
 from pipeline.json_values import plain
 from pipeline.serve.access import Access, Grant
@@ -20,6 +20,7 @@ from pipeline.serve.http.app import make_app
 from pipeline.serve.mcp.service import Call, Service
 from pipeline.serve.mcp.tools import graph, read
 from pipeline.serve.mcp.uris import document_uri
+from tests.domains.verbs import asked
 
 Ask = Callable[[HopRank, TestClient, Call, str], Any]
 WORDS = {"one": "Alder", "two": "Birch"}
@@ -65,6 +66,14 @@ def key_of(hoprank: HopRank, name: str) -> str:
     return hoprank.documents(name)[0].key
 
 
+def refusal(hoprank: HopRank, verb: str, name: str, **arguments: Any) -> str:
+    """What a verb that writes says of a vault's first note, which no agent made: the message names it."""
+    key = key_of(hoprank, name)
+    with pytest.raises(CorpusError) as refused:
+        asked(hoprank, "vault", verb, note=key, vault=name, **arguments)
+    return refused.value.message
+
+
 ASKED: dict[str, Ask] = {
     "search": lambda hoprank, _, __, name: plain(hoprank.search("Who built the yard?", corpus=name).hits),
     "filtered search": lambda hoprank, _, __, name: plain(
@@ -96,6 +105,9 @@ ASKED: dict[str, Ask] = {
     "MCP neighbors": lambda hoprank, _, call, name: graph.neighbors(call, key_of(hoprank, name), name).model_dump(),
     "MCP path": mcp_path,
     "Vault": lambda hoprank, _, __, name: list(hoprank.kept(Vault, name).graph().notes),
+    "Vault.list": lambda hoprank, _, __, name: [entry.key for entry in hoprank.kept(Vault, name).list()],
+    "Vault update": lambda hoprank, _, __, name: refusal(hoprank, "update_knowledge_node", name, content="Changed."),
+    "Vault delete": lambda hoprank, _, __, name: refusal(hoprank, "delete_knowledge_node", name),
 }
 
 

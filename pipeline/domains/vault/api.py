@@ -10,20 +10,25 @@ from pipeline.api import HopRank
 from pipeline.domains.vault.context import Knowledge, load_relevant_knowledge
 from pipeline.domains.vault.links import NoteResolver, documents
 from pipeline.domains.vault.maps import IndexNode, drop_vault, graph_index_node, refresh_index
-from pipeline.domains.vault.note import Folder, NoteType, Scope
+from pipeline.domains.vault.note import Folder, NoteEntry, NoteType, Scope
 from pipeline.domains.vault.related import RelatedNote, related_notes
 from pipeline.domains.vault.requests import (
     CreatedNode,
     CreateKnowledgeNode,
+    DeletedNode,
+    DeleteKnowledgeNode,
     LinkedNodes,
     LinkKnowledgeNodes,
     NewLink,
     Traversal,
     TraverseKnowledge,
+    UpdatedNode,
+    UpdateKnowledgeNode,
     checked,
 )
+from pipeline.domains.vault.revise import delete_note, update_note
 from pipeline.domains.vault.sources import read_folder
-from pipeline.domains.vault.stored import OpenVault
+from pipeline.domains.vault.stored import OpenVault, list_notes
 from pipeline.domains.vault.traverse import traverse
 from pipeline.domains.vault.write import create_note, created_notes, link_notes
 from pipeline.errors import SourceError
@@ -138,7 +143,14 @@ class Vault(OpenVault):
         limits = {"top_k": top_k, "full": full, "tokens": tokens, "hops": hops}
         return load_relevant_knowledge(self, message, limits, vectors=vectors, now=now)
 
-    def related(self, note: str, top_k: int = 10, *, unlinked: bool = False) -> list[RelatedNote]:
+    def list(self, type: NoteType | str = "", tag: str = "") -> Sequence[NoteEntry]:  # noqa: A002  # as in ``create``
+        """Return the notes by key, published or not: those of a type, those with a tag or a tag below it, or all.
+
+        Raises CorpusError if there is no vault of that name, InputError for an unknown type.
+        """
+        return list_notes(self.graph(), type, tag)
+
+    def related(self, note: str, top_k: int = 10, *, unlinked: bool = False) -> Sequence[RelatedNote]:
         """Return the notes most related to a note by meaning and by links; ``unlinked``: not linked with it yet."""
         return related_notes(self.graph(), self.note(note).key, top_k, unlinked=unlinked)
 
@@ -204,6 +216,39 @@ class Vault(OpenVault):
         """
         request = checked(LinkKnowledgeNodes, source=source, target=target, relation=relation, context=context)
         return link_notes(self, request, Path(folder) if folder else None)
+
+    def update(
+        self,
+        note: str,
+        content: str | None = None,
+        description: str | None = None,
+        type: NoteType | str | None = None,  # noqa: A002  # as in ``create``
+        tags: Sequence[str] | None = None,
+        *,
+        version: str = "",
+        folder: str | Path | None = None,
+    ) -> UpdatedNode:
+        """Update a note that an agent made: what is given replaces what it has; nothing changes if it has that.
+
+        The links that :meth:`link` added stay, unless ``content`` has a section Related. A note that is a file needs
+        ``folder``, the vault's folder; another one becomes a file if ``folder`` is given. ``version`` is that of the
+        note as it was read. Raises CorpusError if there is no such note, if no agent made it, or if it has another
+        version by now; SourceError if its file has changed since the last sync, or can't be written; InputError for a
+        value that exceeds its limit.
+        """
+        given = {"content": content, "description": description, "type": type}
+        values = {**given, "tags": None if tags is None else tuple(tags), "version": version}
+        return update_note(self, checked(UpdateKnowledgeNode, note=note, **values), Path(folder) if folder else None)
+
+    def delete(
+        self, note: str, *, version: str = "", dry_run: bool = False, folder: str | Path | None = None
+    ) -> DeletedNode:
+        """Delete a note that an agent made, irrevocably, and its file; return the notes that link to it.
+
+        With ``dry_run`` it stays. ``version`` and ``folder`` are those of :meth:`update`, and so are the errors.
+        """
+        request = checked(DeleteKnowledgeNode, note=note, version=version, dry_run=dry_run)
+        return delete_note(self, request, Path(folder) if folder else None)
 
     def drop(self) -> None:
         """Delete the vault and its maps, irrevocably; its folder stays. Raises CorpusError if there is neither."""

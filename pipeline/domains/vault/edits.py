@@ -152,19 +152,35 @@ def create_in(folder: Folder, note: Note) -> Note:
 
 def is_begun(file: Note | None, note: Note) -> bool:
     """Return whether a file is what an interrupted run left of a note: nothing, or its text but for the times."""
-    return file is not None and (not file.text or _TIMES.sub("", file.text) == _TIMES.sub("", note.text))
+    return file is not None and (not file.text or is_same(file.text, note.text))
 
 
-def extend_in(folder: Folder, before: Note, after: Note) -> Note:
-    """Write to a note's file what ``after`` has appended to ``before``, and return the note.
+def is_same(text: str, other: str) -> bool:
+    """Return whether the texts of two notes are the same but for the times in their front matter."""
+    return _TIMES.sub("", text) == _TIMES.sub("", other)
+
+
+def replace_in(folder: Folder, before: Note, after: Note) -> Note:
+    """Write to a note's file where ``after`` differs from ``before``, and return the note.
 
     Raises SourceError if the file has changed since it was read.
     """
-    kept = len(before.text.rstrip())
+    pairs = enumerate(zip(before.text, after.text, strict=False))
+    kept = next((at for at, (old, new) in pairs if old != new), min(len(before.text), len(after.text)))
     written = write_edits(folder, {before.key: [Edit(kept, len(before.text), after.text[kept:])]})
     for conflict in written.conflicts:
         raise SourceError(f"{conflict.note} {conflict.reason}.", "Nothing was written: try again.")
     return _as_written(after, Path(before.path))
+
+
+def delete_in(folder: Folder, note: Note) -> None:
+    """Delete a note's file; raises SourceError if it has changed since it was read, or can't be deleted."""
+    for conflict in find_conflicts(folder, [note.key]):
+        raise SourceError(f"{conflict.note} {conflict.reason}.", "Nothing was deleted: try again.")
+    try:
+        Path(note.path).unlink(missing_ok=True)
+    except OSError as error:
+        raise SourceError(f"{note.path} can't be deleted: {_reason(error)}.", "Mend the folder.") from None
 
 
 def _as_written(note: Note, path: Path) -> Note:

@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from pipeline.json_values import JsonRecord
 from pipeline.records import Block, Link, Metadata, Skipped
+
+MADE_BY, AGENT = "made_by", "agent"
+"""Field of the front matter, and its value, of a note that an agent made and agents may therefore update and delete."""
 
 
 class NoteType(StrEnum):
@@ -46,8 +50,8 @@ class Note:
     Only a note that was read from a text has one: ``text`` is the whole file, ``body_start`` the character where its
     front matter ends, ``described`` the span of the description in it, empty if the note gives none. ``blocks`` and
     ``links`` are in characters of ``text``; ``in_code`` are wikilinks that a code block or span shows, which link
-    nothing. Only a stored note has ``unresolved``, the targets of its links that lead to no note, and ``original``, its
-    whole text if an agent created it and it is in no folder.
+    nothing. Only a stored note has ``unresolved``, the targets of its links that lead to no note, ``original``, its
+    whole text if an agent created it and it is in no folder, and ``version``, the hash of its text.
     """
 
     key: str
@@ -71,6 +75,12 @@ class Note:
     metadata: Metadata = field(default_factory=dict)
     unresolved: tuple[str, ...] = ()
     original: str = ""
+    version: str = ""
+
+    @property
+    def is_made_by_agent(self) -> bool:
+        """Return whether an agent made the note, in the folder or beside it."""
+        return bool(self.original) or self.metadata.get(MADE_BY) == AGENT
 
     @property
     def is_created(self) -> bool:
@@ -80,6 +90,21 @@ class Note:
     def line_of(self, start: int) -> int:
         """Return the line, from 1, of a character of the text."""
         return self.text.count("\n", 0, start) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class NoteEntry(JsonRecord):
+    """A note in a list; ``made_by_agent``: agents may update and delete it; another text has another ``version``."""
+
+    key: str
+    title: str
+    description: str
+    type: str
+    tags: tuple[str, ...]
+    updated: str
+    published: bool
+    made_by_agent: bool
+    version: str
 
 
 @dataclass(frozen=True, slots=True)

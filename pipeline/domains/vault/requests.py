@@ -47,7 +47,10 @@ _Line = AfterValidator(_line)
 Title = Annotated[str, StringConstraints(max_length=150), AfterValidator(_titled)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Owner = Annotated[str, StringConstraints(max_length=200), _Line]
+Content = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(_lines)]
+Description = Annotated[str, StringConstraints(max_length=LONGEST_DESCRIPTION), _Line]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), _Line]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=30)]
 Relation = Annotated[str, _Line, AfterValidator(_related)]
 Context = Annotated[str, StringConstraints(max_length=300), _Line]
 
@@ -72,10 +75,10 @@ class CreateKnowledgeNode(_Record):
     """Create a note: one complete thought, technique or concept. [[Title]] in ``content`` links to another note."""
 
     title: Title
-    content: Annotated[str, StringConstraints(max_length=20_000), AfterValidator(_lines)]
-    description: Annotated[str, StringConstraints(max_length=LONGEST_DESCRIPTION), _Line] = ""
+    content: Content
+    description: Description = ""
     type: NoteType = NoteType.CONCEPT
-    tags: Annotated[tuple[Tag, ...], Field(max_length=30)] = ()
+    tags: Tags = ()
     links: Annotated[tuple[NewLink, ...], Field(max_length=50)] = ()
     skill: Owner = ""
     agent: Owner = ""
@@ -88,6 +91,32 @@ class LinkKnowledgeNodes(_Record):
     target: Name
     relation: Relation = ""
     context: Context = ""
+
+
+class UpdateKnowledgeNode(_Record):
+    """Update a note that an agent made: what is given replaces what the note has, the rest stays.
+
+    The links of its last section, Related, stay too, unless ``content`` has such a section. ``version`` is that of the
+    note as it was read: if somebody has changed it since, nothing is written.
+    """
+
+    note: Name
+    content: Content | None = None
+    description: Description | None = None
+    type: NoteType | None = None
+    tags: Tags | None = None
+    version: str = ""
+
+
+class DeleteKnowledgeNode(_Record):
+    """Delete a note that an agent made; ``dry_run`` only tells which notes link to it.
+
+    ``version`` is that of the note as it was read: if somebody has changed it since, it stays.
+    """
+
+    note: Name
+    version: str = ""
+    dry_run: bool = False
 
 
 class TraverseKnowledge(_Record):
@@ -104,7 +133,8 @@ class TraverseKnowledge(_Record):
 class CreatedNode(_Record):
     """The note that was created. ``links`` are the notes that it links to, ``unresolved`` links that lead to none.
 
-    ``path`` is its file, if it was written into the vault's folder.
+    ``version`` is that of its text, to give when it is updated or deleted: another text has another one. ``path`` is
+    its file, if it was written into the vault's folder.
     """
 
     key: str
@@ -113,6 +143,26 @@ class CreatedNode(_Record):
     type: NoteType
     links: tuple[str, ...]
     unresolved: tuple[str, ...]
+    version: str
+    path: str = ""
+
+
+class UpdatedNode(CreatedNode):
+    """A note as it is now; ``changed`` is false if it was so before."""
+
+    changed: bool
+
+
+class DeletedNode(_Record):
+    """A note that is deleted, unless that was a dry run. ``linked_from`` are the notes whose links to it end nowhere.
+
+    ``path`` was its file, if it had one.
+    """
+
+    key: str
+    title: str
+    linked_from: tuple[str, ...]
+    deleted: bool
     path: str = ""
 
 
@@ -158,6 +208,8 @@ class Traversal(_Record):
 ACTIONS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
     "create_knowledge_node": (CreateKnowledgeNode, CreatedNode),
     "link_knowledge_nodes": (LinkKnowledgeNodes, LinkedNodes),
+    "update_knowledge_node": (UpdateKnowledgeNode, UpdatedNode),
+    "delete_knowledge_node": (DeleteKnowledgeNode, DeletedNode),
     "traverse_knowledge": (TraverseKnowledge, Traversal),
 }
 """The request and the result of each action, by its name."""

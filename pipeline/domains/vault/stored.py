@@ -17,8 +17,8 @@ from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, read_whole
 from pipeline.domains.vault.links import folded, names_of
-from pipeline.domains.vault.note import ANY, Note, NoteType, Scope
-from pipeline.errors import CorpusError, did_you_mean
+from pipeline.domains.vault.note import ANY, Note, NoteEntry, NoteType, Scope
+from pipeline.errors import CorpusError, InputError, did_you_mean
 from pipeline.grouping import grouped
 from pipeline.records import Vector
 from pipeline.retrieve.hits import document_metadata
@@ -154,6 +154,34 @@ def read_graph(corpus: CorpusHandle) -> NoteGraph:
     return NoteGraph(corpus, notes, tuple(links))
 
 
+def list_notes(graph: NoteGraph, type_: str, tag: str) -> list[NoteEntry]:
+    """Return the notes of a type, with a tag or a tag below it, by key; see :meth:`pipeline.domains.vault.api.Vault`.
+
+    Raises InputError for an unknown type.
+    """
+    if type_ and type_ not in set(NoteType):
+        raise InputError(
+            f"There is no type {str(type_)!r}.", did_you_mean(type_, list(NoteType), f"Types: {', '.join(NoteType)}.")
+        )
+    wanted = folded(tag.lstrip("#"))
+    return [
+        NoteEntry(
+            note.key,
+            note.title,
+            note.description,
+            note.type.value,
+            note.tags,
+            note.updated,
+            note.published,
+            note.is_made_by_agent,
+            note.version,
+        )
+        for note in graph.notes.values()
+        if (not type_ or note.type == type_)
+        and (not wanted or any(f"{folded(other)}/".startswith(f"{wanted}/") for other in note.tags))
+    ]
+
+
 def _note(properties: Mapping[str, Any]) -> Note:
     given = document_metadata(properties)
     type_ = given.get("type", "")
@@ -170,6 +198,7 @@ def _note(properties: Mapping[str, Any]) -> Note:
         updated=given.get("updated") or properties.get("modified", ""),
         path=properties["path"],
         original=properties.get("original", ""),
+        version=properties.get("text_hash") or "",
         unresolved=tuple(given.get("unresolved", ())),
         metadata=given,
     )

@@ -24,9 +24,17 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.evaluate import VaultReport
     from pipeline.domains.vault.maps import IndexNode
     from pipeline.domains.vault.mentions import Mention
+    from pipeline.domains.vault.note import NoteEntry
     from pipeline.domains.vault.related import RelatedNote
     from pipeline.domains.vault.rename import Rename, Renamed
-    from pipeline.domains.vault.requests import CreatedNode, LinkedNodes, LinkStep, Traversal
+    from pipeline.domains.vault.requests import (
+        CreatedNode,
+        DeletedNode,
+        LinkedNodes,
+        LinkStep,
+        Traversal,
+        UpdatedNode,
+    )
 
 
 NAMES = {"corpus": "vault", "documents": "notes"}
@@ -152,6 +160,26 @@ def created_view(made: CreatedNode) -> Table:
     created, links = f"{made.key}{' (a file)' if made.path else ''}", "\n".join(made.links) or "no note"
     unresolved = [("unresolved", "\n".join(made.unresolved))] if made.unresolved else []
     return property_grid([("created", created), ("links to", links), *unresolved])
+
+
+def updated_view(note: UpdatedNode) -> Table:
+    """Return the path of an updated note, its links, and its version."""
+    place = f"{note.key}{' (a file)' if note.path else ''}"
+    rows = [("updated" if note.changed else "unchanged", place), ("links to", "\n".join(note.links) or "no note")]
+    unresolved = [("unresolved", "\n".join(note.unresolved))] if note.unresolved else []
+    return property_grid([*rows, *unresolved, ("version", note.version)])
+
+
+def deleted_view(note: DeletedNode) -> Table:
+    """Return the path of a deleted note, and the notes that link to it."""
+    done, sources = "deleted" if note.deleted else "to delete", _counted(note.linked_from)
+    return property_grid([(done, f"{note.key}{' (a file)' if note.path else ''}"), ("linked from", sources)])
+
+
+def notes_view(notes: Sequence[NoteEntry]) -> Table:
+    """Return a row a note: its title, type, tags, and what it is about."""
+    rows = ((note.title, note.type, ", ".join(note.tags), note.description) for note in notes)
+    return plain_table("note", "type", "tags", "about", rows=rows, named=True)
 
 
 def linked_view(linked: LinkedNodes) -> Table:

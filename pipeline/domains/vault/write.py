@@ -5,23 +5,24 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
-from pipeline.domains.vault.edits import Edit, create_in, edited, extend_in, is_begun, note_in
+from pipeline.domains.vault.edits import Edit, create_in, edited, is_begun, note_in, replace_in
 from pipeline.domains.vault.links import NoteResolver, VaultResolver, document_of, folded, names_of, shortest_target
-from pipeline.domains.vault.note import Folder, Note, Scope
+from pipeline.domains.vault.note import AGENT, MADE_BY, Folder, Note, Scope
 from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode, LinkedNodes, LinkKnowledgeNodes, NewLink
 from pipeline.domains.vault.sources import read_folder, read_note, reread
 from pipeline.domains.vault.stored import NoteGraph, OpenVault, read_graph
 from pipeline.errors import CorpusError, InputError, SourceError
-from pipeline.flows.ingest import ingest_decided
+from pipeline.flows.ingest import Decision, ingest_decided
+from pipeline.ids import digest
 from pipeline.ingest.sources.link_targets import wikilink_target
 from pipeline.knowledge.clock import now
 from pipeline.records import BlockKind, Document
@@ -46,10 +47,10 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
         if own and wanted not in ("", own):
             raise InputError(f"The {name} is {wanted!r}, but this vault is that of {own!r}.", f"Leave {name} out.")
     owner = Scope(scope.user, request.skill or scope.skill, request.agent or scope.agent)
-    files = _open_folder(vault, folder)
+    files = open_folder(vault, folder)
 
-    def decide(graph: NoteGraph) -> tuple[list[Document], CreatedNode]:
-        stored, notes = graph.notes, _parsed(graph.notes)
+    def decide(graph: NoteGraph) -> Decision[CreatedNode]:
+        stored, notes = graph.notes, parsed(graph.notes)
         unstored = {note.key: note for note in files.notes if note.key not in stored}
         note = _composed(request, owner, notes, scope, {*stored})
         # A run that was killed before it stored the note may have left its file, which is the note's then.
@@ -72,20 +73,9 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
             # Links of created notes that led to no note may lead to the new one.
             if any(created_resolver.resolve(target, other.key).key == note.key for target in targets):
                 documents.append(document_of(other, created_resolver))
-        seen = {other.key for other in notes.values() if scope.holds(other.scope)}
-        keys = dict.fromkeys(link.target.removeprefix("/") for link in documents[0].links)
-        lost = (link.target for link in note.links if resolver.resolve(link.target, note.key).is_nothing)
-        return documents, CreatedNode(
-            key=note.key,
-            title=note.title,
-            description=note.description,
-            type=note.type,
-            links=tuple(key for key in keys if key in seen),
-            unresolved=tuple(dict.fromkeys(lost)),
-            path=note.path,
-        )
+        return Decision(documents, CreatedNode(**written(note, documents[0], notes, scope)))
 
-    return _store(vault, decide)
+    return store(vault, decide)
 
 
 def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | None) -> LinkedNodes:
@@ -100,13 +90,13 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
             f"{start.key!r} is a note of the vault's folder: its links are those of its file.",
             "Give the folder too: folder=Path(DIR), or --folder DIR.",
         )
-    files = _open_folder(vault, folder)
+    files = open_folder(vault, folder)
 
-    def decide(graph: NoteGraph) -> tuple[list[Document], LinkedNodes]:
+    def decide(graph: NoteGraph) -> Decision[LinkedNodes]:
         stored = graph.notes
         if lost := {start.key, end.key} - stored.keys():
             raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
-        notes = _parsed(stored)
+        notes = parsed(stored)
         is_created = notes[start.key].is_created
         before = notes[start.key] if is_created else note_in(files, stored[start.key])
         notes[start.key] = before
@@ -116,27 +106,37 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
             # The corpus lacks the link of a file that a run wrote which was killed before it stored the note.
             known = is_created or _leads(graph, start.key, end.key, request.relation)
             documents = [] if known else [document_of(before, resolver)]
-            return documents, LinkedNodes(**ends, created=not known, path=before.path)
+            return Decision(documents, LinkedNodes(**ends, created=not known, path=before.path))
         text = edited(before.text, [_appended(before, _link_line(request, notes[end.key], before.key, resolver))])
-        if before.path:
-            after = reread(before, text)
-        else:
-            front = _UPDATED.sub(f"updated: '{now(whole_seconds=True)}'", text[: before.body_start], count=1)
-            after = read_note(before.key, front + text[before.body_start :])
+        after = reread(before, text) if before.path else dated(reread(before, text))
         if not _has_link(after, end.key, request.relation, resolver):
             raise SourceError(f"A link at the end of {before.key!r} would be none.", "Close the code or comment there.")
         if folder:
-            after = create_in(files, after) if is_created else extend_in(files, before, after)
+            after = create_in(files, after) if is_created else replace_in(files, before, after)
         notes[start.key] = after
-        return [document_of(after, VaultResolver(notes.values(), files.attachments))], LinkedNodes(
-            **ends, created=True, path=after.path
-        )
+        document = document_of(after, VaultResolver(notes.values(), files.attachments))
+        return Decision([document], LinkedNodes(**ends, created=True, path=after.path))
 
-    return _store(vault, decide)
+    return store(vault, decide)
 
 
-def _store(vault: OpenVault, decide: Callable[[NoteGraph], tuple[Sequence[Document], _Result]]) -> _Result:
-    """Store the documents that ``decide`` returns for the vault's notes and links, and return its result.
+def written(note: Note, document: Document, notes: Mapping[str, Note], scope: Scope) -> dict[str, Any]:
+    """Return the fields of the result of writing a note: what it is now, and where its links lead in the scope."""
+    keys = dict.fromkeys(link.target.removeprefix("/") for link in document.links)
+    return {
+        "key": note.key,
+        "title": note.title,
+        "description": note.description,
+        "type": note.type,
+        "links": tuple(key for key in keys if key in notes and scope.holds(notes[key].scope)),
+        "unresolved": document.metadata.get("unresolved", ()),
+        "version": digest(document.text),
+        "path": note.path,
+    }
+
+
+def store(vault: OpenVault, decide: Callable[[NoteGraph], Decision[_Result]]) -> _Result:
+    """Store what ``decide`` returns for the vault's notes and links, and return its result.
 
     A missing vault is made. Nobody else writes to the vault between the decision and the write, so its checks still
     hold. Raises what ``decide`` raises, and then writes nothing; FingerprintError, Busy, ServerLost.
@@ -153,7 +153,7 @@ def _store(vault: OpenVault, decide: Callable[[NoteGraph], tuple[Sequence[Docume
     return result
 
 
-def _parsed(stored: Mapping[str, Note]) -> dict[str, Note]:
+def parsed(stored: Mapping[str, Note]) -> dict[str, Note]:
     """Return a corpus's notes by key: those of its folder, without texts, then those that agents created."""
     notes = [read_note(note.key, note.original) if note.original else note for note in stored.values()]
     return {note.key: note for note in sorted(notes, key=lambda note: note.is_created)}
@@ -177,11 +177,10 @@ def _composed(
         "type": request.type.value,
         "tags": list(request.tags),
         **owner._asdict(),
+        MADE_BY: AGENT,
         **dict.fromkeys(("created", "updated"), now(whole_seconds=True)),
     }
-    filled = {name: value for name, value in fields.items() if value}
-    front = yaml.safe_dump(filled, sort_keys=False, allow_unicode=True, width=float("inf"))
-    text = f"---\n{front}---\n\n{request.content}"
+    text = f"{front_matter(fields)}\n{request.content}"
     note = read_note(key, f"{text}\n")
     if not request.links:
         return note
@@ -194,6 +193,18 @@ def _composed(
             raise CorpusError(f"{called} called {link.target!r}.", "Give the path of one note as the link's target.")
         lines.append(_link_line(link, within[target.key], key, resolver))
     return read_note(key, f"{text}{_section_of(lines)}\n")
+
+
+def front_matter(fields: Mapping[str, object]) -> str:
+    """Return front matter with the fields that have a value."""
+    filled = {name: value for name, value in fields.items() if value not in ("", [], None)}
+    return f"---\n{yaml.safe_dump(filled, sort_keys=False, allow_unicode=True, width=float('inf'))}---\n"
+
+
+def dated(note: Note) -> Note:
+    """Return a note with now as the time of its last update, if its front matter has one."""
+    front = _UPDATED.sub(f"updated: '{now(whole_seconds=True)}'", note.text[: note.body_start], count=1)
+    return reread(note, front + note.text[note.body_start :])
 
 
 def _file_name(text: str) -> str:
@@ -228,11 +239,17 @@ def _section_of(lines: Iterable[str]) -> str:
     return f"\n\n## {_SECTION}\n\n{joined}" if joined else ""
 
 
+def related_section(note: Note) -> str:
+    """Return a note's last section, with its heading, if that holds the links that agents added; else nothing."""
+    headings = [block for block in note.blocks if block.kind is BlockKind.HEADING]
+    start, end = (headings[-1].start, headings[-1].end) if headings else (len(note.text), len(note.text))
+    return note.text[start:] if folded(heading_text(note.text[start:end])) == folded(_SECTION) else ""
+
+
 def _appended(note: Note, line: str) -> Edit:
     """Return the edit that adds a link's line to the last section of a note, which is made if it is missing."""
     tail = note.text.rstrip()
-    headings = [note.text[block.start : block.end] for block in note.blocks if block.kind is BlockKind.HEADING]
-    if not headings or folded(heading_text(headings[-1])) != folded(_SECTION):
+    if not related_section(note):
         before = _section_of([line]).removeprefix("" if tail else "\n\n")
         return Edit(len(tail), len(note.text), f"{before}\n")
     follows_item = tail.rsplit("\n", 1)[-1].lstrip().startswith("- ")
@@ -261,7 +278,7 @@ def created_notes(client: Client, vault: str) -> tuple[Note, ...]:
     return tuple(read_note(row["key"], row["original"]) for row in rows)
 
 
-def _open_folder(vault: OpenVault, folder: Path | None) -> Folder:
+def open_folder(vault: OpenVault, folder: Path | None) -> Folder:
     """Return the folder of a vault as it is now, one without notes if changes stay in the corpus."""
     limits = vault.hoprank.settings.sources.limits
     return read_folder(folder, limits=limits) if folder else Folder("", (), frozenset(), ())

@@ -155,6 +155,25 @@ def test_a_verb_needs_a_token_that_opens_everything(settings: ServeSettings) -> 
         verb.function(call, task="anything")
 
 
+def test_the_verbs_that_write_need_a_token_that_writes(settings: ServeSettings) -> None:
+    tools = {tool.name: tool for tool in domain_tools(["vault"], read_only=False)}
+    writes = {name: tool.destructive for name, tool in tools.items() if not tool.read_only}
+    reader, some = (Call(Service(_unused, settings), grant) for grant in (Grant(write=False), Grant(frozenset("a"))))
+
+    assert writes == {
+        "vault_create_knowledge_node": False,
+        "vault_link_knowledge_nodes": False,
+        "vault_update_knowledge_node": True,
+        "vault_delete_knowledge_node": True,
+    }
+    assert tools.keys() - writes.keys() == {tool.name for tool in domain_tools(["vault"], read_only=True)}
+    for name in writes:
+        with pytest.raises(Forbidden, match="permits reading only"):
+            tools[name].function(reader, note="Basil")
+        with pytest.raises(Forbidden, match="some corpora only"):
+            tools[name].function(some, note="Basil")
+
+
 def test_every_domain_offers_its_verbs() -> None:
     names = [domain.name for domain in registry().domains]
     tools = domain_tools(names, read_only=True)

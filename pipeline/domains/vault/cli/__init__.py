@@ -11,6 +11,8 @@ for command in (
     notes.related,
     notes.create,
     notes.link,
+    notes.update,
+    notes.delete,
     notes.traverse,
     notes.schema,
     notes.index,
@@ -20,3 +22,4 @@ for command in (
     upkeep.rename,
 ):
     app.command()(command)
+app.command("list")(notes.list_)

@@ -39,6 +39,10 @@ WriteBack = Annotated[
     Path | None, Option("--folder", metavar="DIR", help="The vault's folder: write the note into its file.")
 ]
 Relation = Annotated[str, Option("--relation", metavar="TYPE", help="The type of the link.")]
+Version = Annotated[
+    str, Option("--version", metavar="VERSION", help="The version that was read: another one is a conflict.")
+]
+_TYPES = "concept, technique, reference, moc, claim or procedure"
 
 
 def sync(
@@ -135,9 +139,7 @@ def create(
         str | None, Option("--content", metavar="TEXT", help="Its Markdown text.", show_default="stdin")
     ] = None,
     description: Annotated[str, Option("--description", metavar="TEXT", help="What it says, in a line.")] = "",
-    type_: Annotated[
-        str, Option("--type", metavar="TYPE", help="concept, technique, reference, moc, claim or procedure.")
-    ] = "concept",
+    type_: Annotated[str, Option("--type", metavar="TYPE", help=f"{_TYPES}.")] = "concept",
     tag: Annotated[list[str] | None, Option("--tag", help="A tag; repeatable.")] = None,
     link_to: Annotated[
         list[str] | None, Option("--link", metavar="NOTE", help="A note that it belongs to; repeatable.")
@@ -169,6 +171,57 @@ def link(
     with run.connect() as hoprank:
         done = of.open(hoprank).link(source, target, relation, context, folder=folder)
     deliver(done, run.as_json, views.linked_view)
+
+
+def update(
+    note: Annotated[str, Argument(metavar="NOTE", help="A note that an agent made.")],
+    content: Annotated[
+        str | None, Option("--content", metavar="TEXT", help="Its new Markdown text; - reads it from stdin.")
+    ] = None,
+    description: Annotated[str | None, Option("--description", metavar="TEXT", help="What it says, in a line.")] = None,
+    type_: Annotated[str | None, Option("--type", metavar="TYPE", help=f"{_TYPES}.")] = None,
+    tag: Annotated[list[str] | None, Option("--tag", help="A tag, in place of all that it has; repeatable.")] = None,
+    version: Version = "",
+    of: Notes = Notes(),
+    folder: WriteBack = None,
+    run: Run = Run(),
+) -> None:
+    """Update a note that an agent made: what is given replaces what it has, the rest stays."""
+    text = sys.stdin.read() if content == "-" else content
+    with run.connect() as hoprank:
+        done = of.open(hoprank).update(note, text, description, type_, tag or None, version=version, folder=folder)
+    deliver(done, run.as_json, views.updated_view)
+
+
+def delete(
+    note: Annotated[str, Argument(metavar="NOTE", help="A note that an agent made.")],
+    version: Version = "",
+    of: Notes = Notes(),
+    folder: WriteBack = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    run: Run = Run(),
+) -> None:
+    """Delete a note that an agent made, with its file, and list the notes whose links to it end nowhere."""
+    with run.connect() as hoprank:
+        notes = of.open(hoprank)
+        if not (dry_run or yes):
+            planned = notes.delete(note, version=version, folder=folder, dry_run=True)
+            confirm(f"Delete {planned.key!r} ({counted(len(planned.linked_from), 'note')} linking to it)?", yes)
+        done = notes.delete(note, version=version, folder=folder, dry_run=dry_run)
+    deliver(done, run.as_json, views.deleted_view)
+
+
+def list_(
+    of: Notes = Notes(),
+    type_: Annotated[str, Option("--type", "-t", metavar="TYPE", help=f"Only notes of this type: {_TYPES}.")] = "",
+    tag: Annotated[str, Option("--tag", help="Only notes with this tag, or with one below it.")] = "",
+    run: Reading = Run(),
+) -> None:
+    """List the notes of a vault by path, with what each is about."""
+    with run.connect() as hoprank:
+        found = of.open(hoprank).list(type_, tag)
+    deliver(found, run.as_json, views.notes_view, f"No note of {of.vault} is like that.")
 
 
 def traverse(

@@ -73,7 +73,7 @@ def _verb_tool(domain: str, verb: Verb) -> Tool:
         description=verb.help,
         function=function,
         read_only=verb.read_only,
-        destructive=not verb.read_only,
+        destructive=verb.destructive and not verb.read_only,
         idempotent=verb.read_only,
     )
 

@@ -4,6 +4,9 @@ How relevant a note has to be is measured on the vault itself, since a cosine me
 vaults: a note is always near to a message about its field, and in a large, varied vault some note is near to anything.
 So messages of everyday life (``probes.txt``), which few vaults are about, are compared with the vault too, and the best
 note for a message has to be more relevant than those that chance finds for them.
+
+Which of the notes are meant is another question: in a vault about bees the note on the smoker is near to any message
+about bees. So a note's strength is how much more relevant it is to the message than to the other notes of the vault.
 """
 
 import math
@@ -18,8 +21,7 @@ import numpy.typing as npt
 
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
 from pipeline.grouping import grouped
-from pipeline.records import Hit
-from pipeline.retrieve.fusion import Ranked, fuse, ranked
+from pipeline.records import Hit, Vector
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.scoring.coverage import terms_of
 
@@ -33,50 +35,50 @@ DEVIATIONS = 2.25
 """Standard deviations above the mean. Chosen on ten collections: 95% of their own questions exceed this, and 1% of
 thirty everyday messages, which are no probes."""
 
+WORDS = 3.0
+"""Standard deviations of meaning that all of a message's words are worth, beyond what a note shares by chance. Chosen
+with the least strength (in context.py) on thirty messages to a vault about bees, from 2, 3 and 4, and tried on twenty
+to a vault about notes."""
+
+_EVERYDAY = 4
+"""Notes that the everyday messages together count as in a note's background. Chosen by hand: it matters in a vault of
+few notes alone, which say little on what chance brings."""
+
+_SAMPLE = 500  # other notes that each note is compared with; chosen by hand, for the time that it takes
+
 _PASSAGES = 60
 """Passages of the search that are read for their notes: six for each note of the longest context. Chosen by hand; not
 measured."""
-
-_BESIDE = 0.5
-"""Weight of the ranking by relevance alone, beside that of the search. Chosen with k on 30 messages to a vault."""
-
-_K = 5.0
-"""k of the fusion of both, chosen with the weight: with less than the usual 60, first places count for more."""
 
 _BLOCK = 10_000  # passages compared with all probes at once: 1.6 MB of cosines
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The least relevance that counts; ``mean`` and ``deviation`` are of the notes most relevant to each probe."""
+    """The relevance that chance allows; ``mean`` and ``deviation`` are of the notes most relevant to each probe."""
 
     mean: float
     deviation: float
 
     @property
     def value(self) -> float:
-        """The relevance that the best note of a message exceeds, if the vault has anything on its subject."""
+        """The relevance that a note exceeds if the vault has anything on the subject of a message."""
         return self.mean + DEVIATIONS * self.deviation
-
-    @property
-    def least(self) -> float:
-        """The relevance that each note exceeds once the best one counts: half way from chance."""
-        return (self.mean + self.value) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Evidence on a message: how relevant each note is to it, and the notes in order.
+    """Evidence on a message: how relevant each note is to it, and how strongly each is meant.
 
-    ``measure`` names the relevance. ``passages`` are the starts of each note's passages that the search found, best
-    first. ``link_relevance`` takes the keys of notes, and returns the relevance of the sentences around the links from
-    and to them; links without a sentence are left out.
+    ``measure`` names the relevance. ``strength`` is relevance beyond what a note has by chance. ``passages`` are the
+    starts of each note's passages that the search found, best first. ``link_relevance`` takes the keys of notes, and
+    returns the relevance of the sentences around the links from and to them; links without a sentence are left out.
     """
 
     measure: str
     threshold: Threshold
     relevance: Relevance
-    order: Ranked
+    strength: Relevance
     passages: Mapping[str, Sequence[int]]
     link_relevance: Callable[[Sequence[str]], Mapping[Pair, float]]
 
@@ -96,15 +98,16 @@ def by_meaning(vault: OpenVault, graph: NoteGraph, message: str, query: Sequence
             best[pair] = max(cosine, best.get(pair, cosine))
         return best
 
-    def by_chance() -> Sequence[float]:
-        """Return the cosine of each probe and its nearest passage."""
+    def by_chance() -> Relevance:
         probes = np.array(list(map(vault.hoprank.embedder.embed_query, everyday_messages())), dtype=np.float32)
-        blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
-        nearest: list[float] = np.max([(probes @ block.T).max(axis=1) for block in blocks], axis=0).tolist()
-        return nearest
+        return _nearest(graph, probes)
 
-    hits = _hits(vault, graph, message, Leg.WHOLE, query)
-    return _evidence("cosine", graph, hits, graph.best(vectors @ vector), by_chance, link_cosines)
+    chance = graph.measured("chance", by_chance)
+    means, deviation = graph.measured("background", lambda: _background(graph, chance))
+    hits, relevance = _hits(vault, graph, message, Leg.WHOLE, query), graph.best(vectors @ vector)
+    shares = _shares(_words(graph), graph, message, hits)
+    strength = (relevance - means) / deviation + WORDS * (shares - shares.mean())
+    return Evidence("cosine", _threshold(chance.max(axis=0)), relevance, strength, _starts(hits), link_cosines)
 
 
 def by_words(vault: OpenVault, graph: NoteGraph, message: str) -> Evidence:
@@ -113,25 +116,23 @@ def by_words(vault: OpenVault, graph: NoteGraph, message: str) -> Evidence:
     Relevance is the share of a message's words, by rarity, that a note has together: in its head (title, description,
     aliases and tags) or in a passage.
     """
-    words = graph.measured("words", lambda: _NoteWords(graph))
+    words = _words(graph)
 
     def link_shares(keys: Sequence[str]) -> Mapping[Pair, float]:
         wanted = set(keys)
         links = (link for link in graph.links if link.contexts and wanted & {link.source, link.target})
         return {(link.source, link.target): words.share(message, " ".join(link.contexts)) for link in links}
 
-    def shares_of(text: str) -> tuple[Sequence[Hit], Relevance]:
-        hits, shares = _hits(vault, graph, text, Leg.FULLTEXT, None), words.shares(text)
-        for hit in hits:
-            row = graph.rows[hit.document]
-            shares[row] = max(shares[row], words.share(text, f"{hit.title} {hit.heading} {hit.text}"))
-        return hits, shares
+    def found(text: str) -> tuple[Sequence[Hit], Relevance]:
+        hits = _hits(vault, graph, text, Leg.FULLTEXT, None)
+        return hits, _shares(words, graph, text, hits)
 
-    def by_chance() -> Sequence[float]:
-        return [float(shares_of(probe)[1].max(initial=0.0)) for probe in everyday_messages()]
+    def threshold() -> Threshold:
+        return _threshold([found(probe)[1].max(initial=0.0) for probe in everyday_messages()])
 
-    hits, relevance = shares_of(message)
-    return _evidence("share of words", graph, hits, relevance, by_chance, link_shares)
+    hits, relevance = found(message)
+    limit, strength = graph.measured("share of words", threshold), relevance - relevance.mean()
+    return Evidence("share of words", limit, relevance, strength, _starts(hits), link_shares)
 
 
 class _NoteWords:
@@ -170,25 +171,53 @@ def everyday_messages() -> tuple[str, ...]:
     return tuple(Path(__file__).with_name("probes.txt").read_text(encoding="utf-8").splitlines())
 
 
-def _evidence(
-    measure: str,
-    graph: NoteGraph,
-    hits: Sequence[Hit],
-    relevance: Relevance,
-    by_chance: Callable[[], Sequence[float]],
-    link_relevance: Callable[[Sequence[str]], Mapping[Pair, float]],
-) -> Evidence:
-    def threshold() -> Threshold:
-        chance = by_chance()
-        return Threshold(float(np.mean(chance)), float(np.std(chance)))
+def _words(graph: NoteGraph) -> _NoteWords:
+    return graph.measured("words", lambda: _NoteWords(graph))
 
-    starts = grouped((hit.document, hit.start) for hit in hits)
-    # The notes that the search found, each at its best passage, are fused with the most relevant ones.
-    found = {hit.document: hit.score for hit in reversed(hits)}
-    first = np.argsort(-relevance, kind="stable")[:_PASSAGES].tolist()
-    most = {graph.keys[row]: float(relevance[row]) for row in first if relevance[row] > 0}
-    order = fuse("notes", [(ranked("search", found), 1.0), (ranked("relevance", most), _BESIDE)], _K)
-    return Evidence(measure, graph.measured(measure, threshold), relevance, order, starts, link_relevance)
+
+def _shares(words: _NoteWords, graph: NoteGraph, message: str, hits: Iterable[Hit]) -> Relevance:
+    """Return the share of a message's words that each note has together, in its head or in a passage found."""
+    shares = words.shares(message)
+    for hit in hits:
+        row = graph.rows[hit.document]
+        shares[row] = max(shares[row], words.share(message, f"{hit.title} {hit.heading} {hit.text}"))
+    return shares
+
+
+def _threshold(chance: Iterable[float]) -> Threshold:
+    values = np.fromiter(chance, dtype=np.float64)
+    return Threshold(float(values.mean()), float(values.std()))
+
+
+def _nearest(graph: NoteGraph, vectors: Vector) -> Relevance:
+    """Return the cosine of each note's nearest passage to each vector, shape (notes, vectors)."""
+    passages, rows = graph.passages
+    nearest: Relevance = np.full((len(graph.keys), len(vectors)), -1.0)
+    for start in range(0, len(passages), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        np.maximum.at(nearest, rows[block], passages[block] @ vectors.T)
+    return nearest
+
+
+def _background(graph: NoteGraph, chance: Relevance) -> tuple[Relevance, float]:
+    """Return the mean of each note's cosines with other notes and everyday messages, and the deviation around it.
+
+    ``chance`` are the cosines with these messages.
+    """
+    count = len(graph.keys)
+    sample = np.arange(0, count, -(-count // _SAMPLE))
+    cosines = _nearest(graph, graph.vectors[sample])
+    others = np.ones(cosines.shape, dtype=bool)
+    others[sample, np.arange(len(sample))] = False
+    weights = others.sum(axis=1) + _EVERYDAY
+    means = (np.where(others, cosines, 0).sum(axis=1) + _EVERYDAY * chance.mean(axis=1)) / weights
+    squares = np.where(others, (cosines - means[:, None]) ** 2, 0).sum()
+    squares += _EVERYDAY * ((chance - means[:, None]) ** 2).mean(axis=1).sum()
+    return means, float(np.sqrt(squares / weights.sum())) or 1.0
+
+
+def _starts(hits: Iterable[Hit]) -> Mapping[str, Sequence[int]]:
+    return grouped((hit.document, hit.start) for hit in hits)
 
 
 def _hits(vault: OpenVault, graph: NoteGraph, message: str, leg: Leg, query: Sequence[float] | None) -> tuple[Hit, ...]:

@@ -60,12 +60,15 @@ def test_a_sync_says_what_it_did_and_what_the_links_are(synced: tuple[str, str],
 def test_context_is_a_section_for_a_prompt(synced: tuple[str, str], run: Run) -> None:
     name, _ = synced
     text = run("context", "How do I count mites?", "--vault", name).stdout
-    document = json.loads(run("context", "How do I count mites?", "--vault", name, "--json", "--top-k", "2").stdout)
+    most = json.loads(run("context", "Treating mites in December", "--vault", name, "--json").stdout)
+    document = json.loads(
+        run("context", "Treating mites in December", "--vault", name, "--json", "--top-k", "1").stdout
+    )
     nothing = run("context", "Convert 15 miles to kilometres", "--vault", name)
 
     assert text.startswith("## Relevant Knowledge\n\n### Varroa mite\n")
-    assert document["notes"][0]["key"] == "health/Varroa mite.md"
-    assert len(document["notes"]) == 2
+    assert {note["key"] for note in most["notes"]} == {"health/Oxalic acid.md", "winter/Wintering a colony.md"}
+    assert [note["key"] for note in document["notes"]] == [most["notes"][0]["key"]]
     assert nothing.stdout == ""
     assert "No note is relevant" in nothing.stderr
 

@@ -214,7 +214,7 @@ def test_limits_and_messages_are_checked(apiary: Vault, hoprank: HopRank) -> Non
             apiary.context("mites", **limits)
     with pytest.raises(QuestionError):
         apiary.context("  ")
-    with pytest.raises(CorpusError, match="no corpus"):
+    with pytest.raises(CorpusError, match="no vault"):
         Vault(hoprank, "nowhere").context("mites")
 
 

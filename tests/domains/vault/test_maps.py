@@ -224,7 +224,7 @@ def test_an_index_that_is_left_by_its_corpus_can_be_dropped(hoprank: HopRank, gr
     drop_vault(hoprank, name)
 
     assert find_graph(hoprank.client, index_name(name)) is None
-    with pytest.raises(CorpusError, match="no corpus"):
+    with pytest.raises(CorpusError, match="no vault"):
         drop_vault(hoprank, name)
     Vault(hoprank, name).sync(GARDEN)
 

@@ -144,6 +144,7 @@ class _CallResolver:
         self._modules: dict[str, list[str]] = defaultdict(list)
         self._external: set[str] = set()
         self._stars: list[str] = []
+        self._reached: dict[Place, Place | None] = {}
         self.files: dict[str, None] = {}  # imported ones, in order
 
     def add(self, resolved: Resolved) -> None:
@@ -250,8 +251,13 @@ class _CallResolver:
         found = [file.path for file in files if file.language == self._file.language and name in file.symbols]
         return (found[0], name) if len(found) == 1 else None
 
-    def _passed_on(self, place: Place, depth: int = 0) -> Place | None:
+    def _passed_on(self, place: Place) -> Place | None:
         """Return the definition of a name of a file, which may import it from another."""
+        if place not in self._reached:
+            self._reached[place] = self._followed(place, 0)
+        return self._reached[place]
+
+    def _followed(self, place: Place, depth: int) -> Place | None:
         path, name = place
         if depth > _DEEPEST:
             return None
@@ -261,7 +267,7 @@ class _CallResolver:
             for found in resolve(item, file, self._index):
                 original = {local: original for original, local in found.names}.get(name)
                 if found.path and original:
-                    return self._passed_on((found.path, original), depth + 1)
+                    return self._followed((found.path, original), depth + 1)
         return None
 
 

@@ -10,8 +10,8 @@ from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.dedupe.apply import merges
 from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import Entity, EntityKey
-from pipeline.domains.memory.schema import MEMORY, MENTIONS
+from pipeline.domains.memory.records import TEXT, Entity, EntityKey
+from pipeline.domains.memory.schema import DEFINITIONS, MEMORY, MENTIONS
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
@@ -133,8 +133,19 @@ def _embed_new(memory: AgentMemory, new: Mapping[str, Entity], stored: Mapping[s
 
 def embed(memory: AgentMemory, entities: Iterable[Entity]) -> Embeddings:
     """Return the embeddings of entities of the types that are embedded; texts that the graph knows aren't encoded."""
-    texts = {entity.id: entity.text for entity in entities if entity.type in memory.settings.embedded_types}
+    types = memory.settings.embedded_types
+    texts = {entity.id: entity.text for entity in entities if entity.type in types and _is_told(entity)}
     return memory.graph(create=True).embed(texts) if texts else NO_EMBEDDINGS
+
+
+def _is_told(entity: Entity) -> bool:
+    """Return whether more than its name is known of code: the summary of a file, the documentation of a definition.
+
+    Definitions without documentation are most, and found by the words of their names and in the summaries of files.
+    """
+    if entity.type == "file":
+        return bool(entity.metadata.get(TEXT))
+    return bool(entity.description) or entity.type not in DEFINITIONS
 
 
 def known_entities(memory: AgentMemory) -> list[Entity]:

@@ -10,6 +10,9 @@ from pipeline.ids import digest
 from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
 
+TEXT = "text"
+"""The metadata of an entity that has a text of its own, such as the summary of a source file."""
+
 _SEPARATOR = "|"
 _OWN = ("name", "scope", "description", "aliases", "mention_count", "confidence")
 _OWN_OF_FACTS = ("confidence", "scope", "evidence", "ended", "retracted")
@@ -72,8 +75,8 @@ class Entity:
 
     @property
     def text(self) -> str:
-        """The text that the entity is embedded by."""
-        return f"{self.name}\n{self.description}".strip()
+        """The text that the entity is embedded by: that of its metadata, else its name and description."""
+        return str(self.metadata.get(TEXT) or f"{self.name}\n{self.description}".strip())
 
     def to_node(self, embedding: Sequence[float] | None = None) -> KnowledgeNode:
         """Return the entity as a node; metadata under a name of the entity's own fields is refused."""

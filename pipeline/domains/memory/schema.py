@@ -11,7 +11,11 @@ MEMORY = "memory"
 MENTIONS = "mentions"
 """The type of the edges from memories to entities; all others are facts."""
 
-_CODE = ("file", "class", "function")
+DEFINITIONS = ("class", "function")
+"""The types of what a source file defines; their names begin with its path and ``::``."""
+
+CODE = ("file", *DEFINITIONS)
+"""The types of source code."""
 _ENTITIES = {
     "file": "a file of a repository, by its path",
     "module": "a folder or package of source code",
@@ -29,16 +33,16 @@ SCHEMA = Schema(
     nodes={**_ENTITIES, MEMORY: "a text with its time and speaker; a document of the corpus"},
     edges={
         "imports": EdgeType("file", ("file", "library"), "the file imports the other"),
-        "contains": EdgeType(("module", *_CODE), ("module", *_CODE), "the second is inside the first"),
-        "calls": EdgeType(_CODE, ("class", "function"), "the first calls the second"),
+        "contains": EdgeType(("module", *CODE), ("module", *CODE), "the second is inside the first"),
+        "calls": EdgeType(CODE, ("class", "function"), "the first calls the second"),
         "depends_on": EdgeType("library", "library", "the first needs the second"),
-        "implements": EdgeType(("module", *_CODE), "concept", "the code is how the concept is done"),
-        "has_convention": EdgeType(("module", "library", *_CODE), "convention", "the code follows the convention"),
+        "implements": EdgeType(("module", *CODE), "concept", "the code is how the concept is done"),
+        "has_convention": EdgeType(("module", "library", *CODE), "convention", "the code follows the convention"),
         "triggers": EdgeType("error_pattern", "error_pattern", "the first error leads to the second"),
         "fixed_by": EdgeType(
-            "error_pattern", ("module", *_CODE, "library", "concept", "config"), "the second mends the error"
+            "error_pattern", ("module", *CODE, "library", "concept", "config"), "the second mends the error"
         ),
-        "configured_by": EdgeType(("module", "library", *_CODE), "config", "the second configures the first"),
+        "configured_by": EdgeType(("module", "library", *CODE), "config", "the second configures the first"),
         "authored_by": EdgeType("file", "person", "the person has changed the file"),
         "owned_by": EdgeType(("module", "file"), "person", "the person is responsible for it"),
         MENTIONS: EdgeType(MEMORY, tuple(_ENTITIES), "the text speaks of the entity"),

@@ -50,6 +50,19 @@ def of(tmp_path: Path) -> Read:
     return read
 
 
+def test_source_files_and_definitions_have_their_summaries_as_text(of: Read) -> None:
+    code = 'class DiskCache:\n    """Keeps. And more."""\n    def get_path(self, name, mode=1):\n        pass\n'
+    seen = of({"app/file_cache.py": f'"""Caches files."""\n{code}', "notes.md": "# Notes"})
+
+    assert seen.entity("file", "app/file_cache.py").text == (
+        "app/file_cache.py\nCaches files.\nDiskCache (disk cache): Keeps.\nget_path (get path)"
+    )
+    assert seen.entity("class", "app/file_cache.py::DiskCache").text == "file cache: DiskCache (disk cache): Keeps."
+    method = seen.entity("function", "app/file_cache.py::DiskCache.get_path")
+    assert method.text == "file cache: DiskCache get_path (disk cache get path; name, mode)"
+    assert seen.entity("file", "notes.md").text == "notes.md"
+
+
 def test_folders_files_classes_and_functions_contain_one_another(of: Read) -> None:
     code = 'class Engine:\n    """Runs. And more."""\n    def start(self):\n        def now(): pass\ndef stop(): pass\n'
     tree = {"app/__init__.py": '"""The app."""', "app/core/engine.py": code, "app/notes.md": "x", "docs/x.md": "x"}

@@ -45,6 +45,16 @@ def test_a_file_that_is_removed_and_comes_back_has_two_periods(repository: Repos
     assert {entity.name for entity in found.entities if entity.type == "file"} == {"a.py", "b.py"}
 
 
+def test_only_what_is_there_has_a_text(repository: Repository) -> None:
+    for day, tree in enumerate(({"a.py": "def f(): pass\ndef g(): pass\n"}, {"a.py": "def f(): pass\n"}), 1):
+        repository.commit(tree, day * DAY)
+
+    found = scan(repository.path, scope="s", history=True)
+
+    texts = {entity.name: entity.metadata.get("text") for entity in found.entities if entity.type == "function"}
+    assert texts == {"a.py::f": "a: f (f)", "a.py::g": None}
+
+
 def test_a_renamed_file_ends_under_its_old_name_and_who_imports_it_is_read_anew(repository: Repository) -> None:
     user = "from old import work\nwork()\n"
     repository.commit({"old.py": "def work(): pass\n", "user.py": user}, DAY)

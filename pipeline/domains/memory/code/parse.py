@@ -54,12 +54,12 @@ _ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?({_VARIABLE.pattern})[ \t]*=
 class Symbol(NamedTuple):
     """A class or function of a file: its entity type, the first sentence of its documentation, its parameters.
 
-    Parameters are those whose names stand before their types, or have none.
+    Parameters are in order, those whose names stand before their types, or have none.
     """
 
     kind: str
     doc: str
-    parameters: frozenset[str] = frozenset()
+    parameters: tuple[str, ...] = ()
 
 
 class Reference(NamedTuple):
@@ -215,7 +215,7 @@ def _symbols(code: SourceCode, text: str) -> dict[str, Symbol]:
             own_kind = "class" if definition.kind is DefinitionKind.CLASS else "function"
             kind = former.kind if former else own_kind
             signature = text[definition.start : definition.body][-_LONGEST_SIGNATURE:] if kind == "function" else ""
-            parameters = frozenset(_PARAMETER.findall(signature))
+            parameters = tuple(dict.fromkeys(_PARAMETER.findall(signature)))
             symbols[definition.qualified] = Symbol(kind, first_sentence(definition.doc), parameters)
     return symbols
 

@@ -16,7 +16,8 @@ from pipeline.domains.memory.code.findings import Findings, Scan, Span, Strength
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import FileParser, ParsedFile, is_binary
 from pipeline.domains.memory.code.paths import MAILMAP, decided_by, is_scanned
-from pipeline.domains.memory.records import Entity, EntityKey
+from pipeline.domains.memory.code.texts import texts_of
+from pipeline.domains.memory.records import TEXT, Entity, EntityKey
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits
 from pipeline.knowledge.check import canonical_time
@@ -68,7 +69,7 @@ def scan(
         paths = list(sources.folder_files(place))
         state.advance(dict(zip(paths, paths, strict=True)), time)
         advance(len(paths))
-    return Scan(str(place), None, time, state.timeline.entities(), state.timeline.spans())
+    return Scan(str(place), None, time, state.entities(), state.timeline.spans())
 
 
 def _scan_commits(
@@ -100,7 +101,7 @@ def _scan_commits(
                 state.advance(changes, times[number - 1])
                 changes = {}
             advance(1)
-    return Scan(name, str(commits[-1].id), times[-1], state.timeline.entities(), state.timeline.spans())
+    return Scan(name, str(commits[-1].id), times[-1], state.entities(), state.timeline.spans())
 
 
 class State(Generic[_Blob]):
@@ -145,6 +146,15 @@ class State(Generic[_Blob]):
                 authors = self._authorship.findings(path, self._scope) if self._index.peek(path) else None
                 self.timeline.replace(("authors", path), authors)
         self.timeline.close(time)
+
+    def entities(self) -> tuple[Entity, ...]:
+        """Return all entities that occurred, by id; the source files and definitions that are there have their text."""
+        files = (file for path in self._blobs if (file := self._index.peek(path)) and file.language)
+        texts = {EntityKey(self._scope, *named): text for file in files for *named, text in texts_of(file)}
+        return tuple(
+            replace(entity, metadata={**entity.metadata, TEXT: text}) if (text := texts.get(entity.key)) else entity
+            for entity in self.timeline.entities()
+        )
 
     def _with_undecided(self, changes: Mapping[str, _Blob | None]) -> set[str]:
         """Apply the changes to the tree; return the paths that changed, or may have become scanned or left out."""

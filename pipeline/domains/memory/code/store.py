@@ -126,9 +126,10 @@ def _node(stored: KnowledgeNode | None, entity: Entity, vectors: Embeddings) -> 
         confidence=max(before.confidence, entity.confidence),
         metadata={**before.metadata, **entity.metadata},
     )
-    if after == before:
+    vector = vectors.vectors.get(entity.id)
+    if after == before and (stored.embedding is not None or vector is None):
         return None
-    return replace(after, updated_at=now()).to_node(vectors.vectors.get(entity.id) or stored.embedding)
+    return replace(after, updated_at=now()).to_node(vector or stored.embedding)
 
 
 def _refuse_older(root: KnowledgeNode | None, found: Scan, *, history: bool) -> None:

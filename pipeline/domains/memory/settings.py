@@ -26,6 +26,8 @@ class MemorySettings(Section):
     embedded_types: list[str]
     concept_mentions: int = Field(ge=2)
     themes: list[str]
+    relevance: float = Field(ge=0, le=1)
+    entity_relevance: float = Field(ge=0, le=1)
     wait: float = Field(ge=0)
     dedupe_cosine: float = Field(gt=0, le=1)
     dedupe_strength: float = Field(ge=0, le=1)

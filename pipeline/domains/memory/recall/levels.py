@@ -5,27 +5,24 @@ and the walk, with dates as soft evidence.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from pipeline.domains.memory.entities import gazetteer
 from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
 from pipeline.domains.memory.patterns import Related
 from pipeline.domains.memory.records import Entity, EntityKey, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
-from pipeline.knowledge import Mode, RankedNode
 from pipeline.records import Hit
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.scoring.coverage import terms_of
 from pipeline.text.dates import closeness, time_hints
 
-_ENTITIES = 50  # entities that each of words and meaning may bring; chosen by hand, not measured
-
-_NAMED = 8.0
-"""Weight of being named in the question, beside 1 for each of words and meaning: any named entity comes before any that
-is only similar. Chosen by hand; not measured."""
+_WORDS = 0.5
+"""Share of a question's words that make a text fit it without being near. Chosen with the least cosines of the
+settings."""
 
 _K = 60  # k of reciprocal rank fusion, as Cormack et al. (2009) chose it
 
@@ -106,28 +103,24 @@ def levels_of(id_: str, rankings: Mapping[Level, Ranks], weights: Mapping[Level,
     return {level: LevelRank(rankings[level][id_], part / total) for level, part in parts.items()}
 
 
-class Meant(NamedTuple):
-    """The entities that a question is about, best first, by id, and the ids of those that it names."""
+def fits(question: str, least: float, found: Iterable[tuple[float, str]]) -> bool:
+    """Return whether any of what was ``found`` fits a question; it is given by its cosine to it, and its text.
 
-    entities: dict[str, Entity]
-    named: frozenset[str]
+    It fits with a cosine of ``least``, or with half of the words of the question; with a ``least`` of 0 all does.
+    """
+    near, texts = list[float](), list[str]()
+    for cosine, text in found:
+        near.append(cosine)
+        texts.append(text)
+    if least <= 0 or max(near, default=0.0) >= least:
+        return True
+    terms = set(terms_of(question))
+    return any(len(terms.intersection(terms_of(text))) >= _WORDS * len(terms) for text in texts)
 
 
-def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], when: When, scope: str | None) -> Meant:
-    """Return the entities that a question is about."""
-    graph = memory.graph_at(when)
-    rankings = {
-        "named": [mention.entity.id for mention in gazetteer(memory, scope).mentions(question)],
-        "words": _ids(graph.search(question, _ENTITIES, mode=Mode.BM25)),
-    }
-    if memory.has_embeddings():
-        rankings["meaning"] = _ids(graph.nearest(vector, _ENTITIES))
-    ranks = {name: {id_: rank for rank, id_ in enumerate(dict.fromkeys(ids), 1)} for name, ids in rankings.items()}
-    scores = fuse(ranks, {"named": _NAMED, "words": 1.0, "meaning": 1.0})
-    wanted = [id_ for id_ in scores if scope is None or EntityKey.of(id_).scope == scope]
-    entities = [read_entity(row["stored"]) for row in memory.read("memory_present", when, ids=wanted)]
-    best = sorted(entities, key=lambda entity: (-scores[entity.id], entity.id))
-    return Meant({entity.id: entity for entity in best}, frozenset(rankings["named"]))
+def cosine_of(hit: Hit) -> float:
+    """Return the cosine of a passage and the question; 0 for one that isn't among the nearest."""
+    return hit.legs[Leg.VECTOR].score if Leg.VECTOR in hit.legs else 0.0
 
 
 def mentioning(
@@ -152,10 +145,6 @@ def _rarity(mentions: Sequence[Sequence[str]], candidates: Collection[str]) -> d
             if key in candidates:
                 scores[key] = scores.get(key, 0.0) + math.log(1 + total / len(keys))
     return scores
-
-
-def _ids(ranked: Sequence[RankedNode]) -> list[str]:
-    return [one.node.id for one in ranked if one.node.type != MEMORY]
 
 
 def find_themes(

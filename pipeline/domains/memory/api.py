@@ -76,7 +76,7 @@ class Memory(AgentMemory):
         filters: Mapping[str, Any] | None = None,
         levels: Sequence[str] | None = None,
     ) -> Recall:
-        """Return the texts and entities that answer a question best, and its themes.
+        """Return the texts and entities that answer a question best, and its themes; nothing if nothing fits it.
 
         What held ``as_of`` a time counts, as it was known at ``known_at``. ``now`` is what "last May" is relative to;
         ``levels`` are of ``texts``, ``low`` and ``high``, all by default. Raises what

@@ -99,7 +99,7 @@ def recall(
     now: datetime | None = None,
     levels: Sequence[Level] = tuple(Level),
 ) -> Recall:
-    """Return the memories and entities that answer a question best, and its themes.
+    """Return the memories and entities that answer a question best, and its themes; nothing if nothing fits it.
 
     ``filters`` are conditions on memories, as for a search (``{"metadata.session": "s1"}``). ``now`` is the time that
     "last May" is relative to: by default ``when.as_of``, or the present. ``levels`` are those that are asked.

@@ -125,7 +125,7 @@ class Tools:
 
             def read() -> ToolSearch:
                 check = partial(check_graph, connection.client, stored, unchanged=True)
-                return ToolSearch(connection.graph_of(stored), connection.embedder, self._settings, check)
+                return ToolSearch.read(connection.graph_of(stored), connection.embedder, self._settings, check)
 
             return ask(self._searches.get((stored.id, stored.version), read))
 

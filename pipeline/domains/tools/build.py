@@ -83,9 +83,7 @@ def build_catalogue(
     services = [*catalogue.services, *(Service(name, name) for name in sorted(unknown))]
     registries = {one.registry: one.registry for one in services if one.registry} | {**catalogue.registries}
     catalogue = replace(catalogue, services=services, registries=registries)
-    progress, graph = progress or Progress(), open_graph()
-    texts = {tool.id: f"{words_of_name(tool.name)}: {tool.description.strip()}" for tool in catalogue.tools}
-    texts |= {node_id(SERVICE, one.id): f"{one.name}: {one.description.strip()}" for one in catalogue.services}
+    progress, graph, texts = progress or Progress(), open_graph(), texts_of(catalogue)
     with progress.stage("embed texts", len(texts)) as done:
         embeddings = graph.embed(texts, done)
     with progress.stage("link"):
@@ -102,6 +100,13 @@ def build_catalogue(
         embeddings.encoded,
         changes.count(),
     )
+
+
+def texts_of(catalogue: Catalogue) -> dict[str, str]:
+    """Return the texts of a catalogue's tools and services that are embedded, by the ids of their nodes."""
+    tools = {tool.id: f"{words_of_name(tool.name)}: {tool.description.strip()}" for tool in catalogue.tools}
+    services = {node_id(SERVICE, one.id): f"{one.name}: {one.description.strip()}" for one in catalogue.services}
+    return tools | services
 
 
 def tool_graph(

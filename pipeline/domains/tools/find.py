@@ -135,12 +135,14 @@ class Scored:
 
     ``best`` is the index in ``parts`` of the clause that a tool fits best; 0 for a task of a single clause. ``feeds``
     is the row of the tool that gives a tool its score, since it may take its output; -1 if the score is its own.
+    ``cosines`` are those of the tools' texts to the whole task.
     """
 
     scores: Scores
     parts: Sequence[str]
     best: NDArray[np.intp]
     feeds: NDArray[np.intp]
+    cosines: Vector
 
 
 def score_tools(index: ToolIndex, task: str, embed: Embed) -> Scored:
@@ -154,7 +156,8 @@ def score_tools(index: ToolIndex, task: str, embed: Embed) -> Scored:
     pieces = clauses(task)
     parts = [task, *(pieces if len(pieces) > 1 else ())]
     texts = [without_paths(part) for part in parts]
-    fused = np.array([_fused(index, text, vector) for text, vector in zip(texts, embed(texts), strict=True)])
+    vectors = embed(texts)
+    fused = np.array([_fused(index, text, vector) for text, vector in zip(texts, vectors, strict=True)])
     tools = np.arange(len(index.tools))
     best = fused[1:].argmax(axis=0) + 1 if pieces[1:] else np.zeros_like(tools)
     scores = fused[0] + fused[best, tools]
@@ -162,7 +165,7 @@ def score_tools(index: ToolIndex, task: str, embed: Embed) -> Scored:
     for source, target in index.flows.tolist():  # a raised score raises no other
         if _FLOW * scores[target] > raised[source]:
             raised[source], feeds[source] = _FLOW * scores[target], target
-    return Scored(np.round(raised, _DIGITS), parts, best, feeds)
+    return Scored(np.round(raised, _DIGITS), parts, best, feeds, index.cosines(vectors[0]))
 
 
 def _fused(index: ToolIndex, text: str, vector: Vector) -> Scores:

@@ -6,19 +6,23 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Self
 
+import numpy as np
+
 from pipeline.api import HopRank
 from pipeline.domains.tools.catalogue import node_id, tool_of
 from pipeline.domains.tools.chains.network import LINKS, Link, ToolNetwork
 from pipeline.domains.tools.chains.plan import Chain
 from pipeline.domains.tools.chains.search import chains_between, chains_for, chains_in_order, find_tool
-from pipeline.domains.tools.find import FoundTool, Role, clauses, embedding_by, find_tools
+from pipeline.domains.tools.chains.task import TaskWords
+from pipeline.domains.tools.find import FoundTool, clauses, embedding_by, find_tools, score_tools
 from pipeline.domains.tools.index import ToolIndex
 from pipeline.domains.tools.schema import SERVICE, TOOL, ToolEdge
 from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError, did_you_mean
-from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, Reached, explore
+from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Reached, explore
+from pipeline.retrieve.question import check_question
 
 _CANDIDATES = 12
 """Tools found for a task of one clause among which chains are sought. Chosen by hand; not measured."""
@@ -69,39 +73,55 @@ class ToolDetails:
 
 
 class ToolSearch:
-    """Searches of one tool graph, which is read once. Thread-safe. Raises GraphError if the graph holds no tools.
+    """Searches of the tools and services of one graph. Thread-safe.
 
-    ``check`` is called after each reading, and raises if the graph has changed: what was read is not kept then.
+    ``edges`` returns the edges of a type, ``name`` is the graph's. Raises GraphError if it holds no tools.
     """
 
     def __init__(
         self,
+        nodes: Sequence[KnowledgeNode],
+        edges: Callable[[str], Sequence[KnowledgeEdge]],
+        embedder: Embedder,
+        settings: ToolSettings,
+        name: str = "tools",
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        tools = [node for node in nodes if node.type == TOOL]
+        services = [node for node in nodes if node.type == SERVICE]
+        if not tools:
+            raise GraphError(f"The graph {name!r} holds no tools.", "Build it: hoprank tools build PATH.")
+        self._name, self._edges, self._check = name, edges, check
+        self._embed, self._settings = embedding_by(embedder), settings
+        self._flows = edges(ToolEdge.DATA_FLOW.value)
+        self._tools = [tool_of(node) for node in tools]
+        names = {node.id: str(node.properties.get("name", node.id)) for node in services}
+        self._services = {id_.removeprefix(node_id(SERVICE)): name for id_, name in names.items()}
+        self.index = ToolIndex.of_nodes(tools, services, self._flows)
+        check()
+
+    @classmethod
+    def read(
+        cls,
         graph: KnowledgeGraph,
         embedder: Embedder,
         settings: ToolSettings,
         check: Callable[[], None] = lambda: None,
-    ) -> None:
-        nodes, services = graph.find_nodes_by_type(TOOL), graph.find_nodes_by_type(SERVICE)
-        if not nodes:
-            raise GraphError(f"The graph {graph.name!r} holds no tools.", "Build it: hoprank tools build PATH.")
-        self._graph, self._embed, self._settings, self._check = graph, embedding_by(embedder), settings, check
-        self._flows = graph.get_edges_by_type(ToolEdge.DATA_FLOW.value)
-        self._tools = [tool_of(node) for node in nodes]
-        names = {node.id: str(node.properties.get("name", node.id)) for node in services}
-        self._services = {id_.removeprefix(node_id(SERVICE)): name for id_, name in names.items()}
-        self.index = ToolIndex.of_nodes(nodes, services, self._flows)
-        check()
+    ) -> Self:
+        """Read a graph, once. ``check`` is called after each reading, and raises if the graph has changed since."""
+        nodes = [*graph.find_nodes_by_type(TOOL), *graph.find_nodes_by_type(SERVICE)]
+        return cls(nodes, graph.get_edges_by_type, embedder, settings, graph.name, check)
 
     @classmethod
     def open(cls, hoprank: HopRank, graph: str = "tools") -> Self:
         """Read the tool graph of a name; raises GraphError if there is none, or if it holds no tools."""
         settings = hoprank.settings.section(ToolSettings)
-        return cls(hoprank.graph(graph, create=False), hoprank.embedder, settings)
+        return cls.read(hoprank.graph(graph, create=False), hoprank.embedder, settings)
 
     @cached_property
     def network(self) -> ToolNetwork:
         """The links between the tools, read at their first use: finding tools needs none."""
-        others = (self._graph.get_edges_by_type(kind.value) for kind in LINKS if kind is not ToolEdge.DATA_FLOW)
+        others = (self._edges(kind.value) for kind in LINKS if kind is not ToolEdge.DATA_FLOW)
         network = ToolNetwork.of_edges(self._tools, self._services, chain(self._flows, *others))
         self._check()
         return network
@@ -117,18 +137,20 @@ class ToolSearch:
 
     def chains(self, task: str, limit: int | None = None) -> list[Chain]:
         """Return the best chains for a task: a tool for each clause, or any tools that fit a single clause."""
-        limit = limit or self._settings.chains
-        parts = clauses(task)
+        limit, longest = limit or self._settings.chains, self._settings.longest
+        parts, words = clauses(check_question(task)), TaskWords(self.network, task)
         if len(parts) > 1:
-            return chains_in_order(self.network, [self._relevance(part, _FOR_A_CLAUSE) for part in parts], limit=limit)
+            candidates = [self._relevance(part, _FOR_A_CLAUSE) for part in parts]
+            return chains_in_order(self.network, candidates, longest=longest, limit=limit, words=words)
         found = self._relevance(task, _CANDIDATES)
-        return chains_for(self.network, found, longest=self._settings.longest, limit=limit)
+        return chains_for(self.network, found, longest=longest, limit=limit, words=words)
 
-    def _relevance(self, task: str, top_k: int) -> dict[str, float]:
-        """Return the targets found for a task, each with its share of the best score."""
-        found = [tool for tool in self.find(task, top_k) if tool.role is Role.TARGET]
-        best = max((tool.score for tool in found), default=1.0)
-        return {tool.id: tool.score / best for tool in found}
+    def _relevance(self, text: str, top_k: int) -> dict[str, float]:
+        """Return the tools that fit a text best, each with its share of the best score and cosine."""
+        scored = score_tools(self.index, text, self._embed)
+        shares = scored.scores / scored.scores.max() * np.maximum(scored.cosines / scored.cosines.max(), 0.0)
+        best = np.argsort(-shares, kind="stable")[:top_k].tolist()
+        return {self.index.tools[row].id: float(shares[row]) for row in best if shares[row] > 0}
 
     def chains_between(self, start: str, goal: str, limit: int | None = None) -> list[Chain]:
         """Return the best chains from a tool or available data to a tool or wanted data."""
@@ -142,7 +164,7 @@ class ToolSearch:
         if tool is None:
             names = [one.name for one in network.tools.values()]
             fix = did_you_mean(name, names, "`hoprank tools list` shows the tools.")
-            raise GraphError(f"The graph {self._graph.name!r} has no tool {name!r}.", fix)
+            raise GraphError(f"The graph {self._name!r} has no tool {name!r}.", fix)
         before, after = network.incoming.get(tool.id, ()), network.outgoing.get(tool.id, ())
         return ToolDetails(
             id=tool.id,

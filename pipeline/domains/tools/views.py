@@ -65,6 +65,8 @@ def _step(number: int, step: Step, *, parallel: bool) -> Text:
     text = Text.assemble(f"{number}. ", (step.name, "bold"), f" ({step.service})", ", in parallel" if parallel else "")
     if step.condition:
         text.append(f", {step.condition}")
+    if step.given:
+        text.append(f"\n   given: {', '.join(step.given)}")
     for one in step.bindings:
         by = f" by {one.converter}" if one.converter else ""
         text.append(f"\n   {one.input} = {one.output} of {one.step}{by} ({one.confidence:.2f})")
@@ -116,14 +118,14 @@ _ENTITIES = str.maketrans({character: f"#{ord(character)};" for character in '#"
 
 
 def flowchart(chain: Chain) -> str:
-    """Return the chain as Mermaid text: a node for each tool and each input that is missing, an arrow for each field.
+    """Return the chain as Mermaid text: a node for each tool and each input that none fills, an arrow for each field.
 
     Names are escaped: no text of a tool becomes Mermaid.
     """
     lines = ["flowchart LR"]
     for number, step in enumerate(chain.steps, 1):
         lines.append(f'  t{number}["{_escaped(step.name)}<br/><small>{_escaped(step.service)}</small>"]')
-        for place, name in enumerate(step.missing, 1):
+        for place, name in enumerate((*step.given, *step.missing), 1):
             lines.append(f'  i{number}_{place}(["{_escaped(name)}"]) --> t{number}')
         for binding in step.bindings:
             by = f", by {binding.converter}" if binding.converter else ""

@@ -1,7 +1,7 @@
 """Sixty tools of five servers with output schemas, and thirty chains of them whose right answers were stated first.
 
-The tools are written in short: ``{"name": type}`` is an object, ``[type]`` a list, ``name?`` an optional field, ``@Name``
-a type of ``DEFINITIONS``, ``a|b`` an enum, any of ``FORMATS`` a string of that format.
+The tools are written in short: ``{"name": type}`` is an object, ``[type]`` a list, ``name?`` an optional field,
+``@Name`` a type of ``DEFINITIONS``, ``a|b`` an enum, any of ``FORMATS`` a string of that format.
 """
 
 from __future__ import annotations

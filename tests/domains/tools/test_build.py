@@ -56,7 +56,7 @@ def graph(hoprank: HopRank) -> Iterator[KnowledgeGraph]:
 
 @pytest.fixture(scope="module")
 def search(hoprank: HopRank, village: KnowledgeGraph, settings: ToolSettings) -> ToolSearch:
-    return ToolSearch(village, hoprank.embedder, settings)
+    return ToolSearch.read(village, hoprank.embedder, settings)
 
 
 def mappings_of(edge: KnowledgeEdge) -> list[Mapping[str, Any]]:
@@ -221,7 +221,7 @@ def test_without_tools_there_is_no_graph(graph: KnowledgeGraph, hoprank: HopRank
     with pytest.raises(SourceError, match="no tool"):
         build_catalogue(never, Catalogue(), settings)
     with pytest.raises(GraphError, match="holds no tools"):
-        ToolSearch(graph, hoprank.embedder, settings)
+        ToolSearch.read(graph, hoprank.embedder, settings)
 
 
 def test_find_returns_what_is_needed_after_the_target(search: ToolSearch) -> None:

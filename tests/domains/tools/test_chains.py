@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.tools.catalogue import Tool
+from pipeline.domains.tools.chains.complete import Given, completed
 from pipeline.domains.tools.chains.network import Link, ToolNetwork
-from pipeline.domains.tools.chains.plan import Binding, plan
-from pipeline.domains.tools.chains.search import UNLINKED, best_paths, chains_for, chains_in_order
+from pipeline.domains.tools.chains.plan import UNLINKED, Binding, Chain, plan
+from pipeline.domains.tools.chains.search import best_paths, chains_for, chains_in_order
 from pipeline.domains.tools.types.flows import FieldMapping
 from pipeline.domains.tools.views import flowchart
 
@@ -29,6 +30,11 @@ def flow(source: str, target: str, confidence: float, output: str = "out", into:
 
 def network(tools: list[Tool], *links: Link) -> ToolNetwork:
     return ToolNetwork.of(tools, SERVICES, links)
+
+
+def planned(of: ToolNetwork, *targets: str, given: Given | None = None) -> Chain:
+    """Return the best plan that holds some tools in order."""
+    return plan(of, next(completed(of, {targets: 1.0}, longest=4, limit=1, given=given)))
 
 
 @given(
@@ -74,13 +80,14 @@ def test_a_plan_binds_inputs_and_lists_what_is_missing() -> None:
         flow("milk", "sell", 0.8, "litres", "milk"),
     )
 
-    chain = plan(of, ["find", "milk", "sell"], 0.72, given=["name"])
+    chain = planned(of, "find", "milk", "sell", given=Given({"find": {"name": 1.0}}))
 
     assert chain.tools == ("find", "milk", "sell")
     assert [step.missing for step in chain.steps] == [(), ("pail",), ()]
     assert chain.steps[1].bindings == (Binding("cow_id", 1, "cow.id", 0.9, "direct"),)
     assert [step.level for step in chain.steps] == [1, 2, 3]
-    assert plan(of, ["find", "milk", "sell"], 0.72).steps[0].missing == ("name",)
+    assert round(chain.confidence, 9) == 0.72
+    assert planned(of, "find", "milk", "sell").steps[0].missing == ("name",)
 
 
 def test_an_input_comes_from_the_surest_output_and_from_the_latest_of_equals() -> None:
@@ -89,7 +96,7 @@ def test_an_input_comes_from_the_surest_output_and_from_the_latest_of_equals() -
     equal = network(tools, flow("find", "weigh", 0.9), flow("find", "sell", 0.8), flow("weigh", "sell", 0.8))
     first = network(tools, flow("find", "weigh", 0.9), flow("find", "sell", 0.9), flow("weigh", "sell", 0.8))
 
-    steps = [plan(of, ["find", "weigh", "sell"], 1.0).steps[2].bindings[0].step for of in (surest, equal, first)]
+    steps = [planned(of, "find", "weigh", "sell").steps[2].bindings[0].step for of in (surest, equal, first)]
 
     assert steps == [2, 2, 1]
 
@@ -101,7 +108,7 @@ def test_needs_are_added_before_and_run_in_parallel() -> None:
         Link("clean", "milk", 1.0, stated=True, condition="if it is dirty"),
     )
 
-    chain = plan(of, ["milk"], 1.0)
+    chain = planned(of, "milk")
 
     assert chain.tools == ("clean", "find", "milk")
     assert [step.level for step in chain.steps] == [1, 1, 2]
@@ -112,14 +119,14 @@ def test_needs_are_added_before_and_run_in_parallel() -> None:
 def test_needs_that_go_in_a_circle_are_added_once() -> None:
     of = network([tool("a"), tool("b")], Link("a", "b", 1.0, stated=True), Link("b", "a", 1.0, stated=True))
 
-    assert plan(of, ["a"], 1.0).tools == ("b", "a")
+    assert planned(of, "a").tools == ("b", "a")
 
 
 def test_a_missing_input_is_filled_by_a_sure_source_alone() -> None:
     tools = [tool("locate"), tool("guess"), tool("drive", "place", "speed")]
     of = network(tools, flow("locate", "drive", 0.9, "place", "place"), flow("guess", "drive", 0.5, "speed", "speed"))
 
-    chain = plan(of, ["drive"], 1.0)
+    chain = planned(of, "drive")
 
     assert chain.tools == ("locate", "drive")
     assert chain.steps[1].missing == ("speed",)
@@ -138,7 +145,9 @@ def test_chains_for_a_task_join_the_tools_that_fit_each_other() -> None:
 def test_a_chain_has_a_tool_for_each_clause_and_prefers_tools_that_fit() -> None:
     of = network([tool(name, "in") for name in ("read", "draw", "paint", "mail")], flow("read", "paint", 0.8))
 
-    best, other, *_ = chains_in_order(of, [{"read": 1.0}, {"draw": 1.0, "paint": 0.7}, {"mail": 1.0}], limit=5)
+    best, other, *_ = chains_in_order(
+        of, [{"read": 1.0}, {"draw": 1.0, "paint": 0.7}, {"mail": 1.0}], longest=4, limit=5
+    )
 
     assert (best.tools, round(best.confidence, 9)) == (("read", "paint", "mail"), round(0.8 * UNLINKED, 9))
     assert (other.tools, round(other.confidence, 9)) == (("read", "draw", "mail"), round(UNLINKED**2, 9))
@@ -151,22 +160,22 @@ def test_a_chain_has_a_tool_for_each_clause_and_prefers_tools_that_fit() -> None
 def test_a_tool_may_serve_two_clauses() -> None:
     of = network([tool("read"), tool("draw")])
 
-    chain = chains_in_order(of, [{"read": 1.0}, {"read": 0.9, "draw": 0.5}], limit=1)[0]
+    chain = chains_in_order(of, [{"read": 1.0}, {"read": 0.9, "draw": 0.5}], longest=4, limit=1)[0]
 
     assert (chain.tools, chain.confidence) == (("read",), 1.0)
 
 
 def test_without_clauses_there_is_no_chain() -> None:
-    assert chains_in_order(network([tool("read")]), [], limit=3) == []
-    assert chains_in_order(network([tool("read")]), [{}], limit=3) == []
-    assert chains_in_order(network([tool("read")]), [{}, {"read": 1.0}], limit=3)[0].tools == ("read",)
+    assert chains_in_order(network([tool("read")]), [], longest=4, limit=3) == []
+    assert chains_in_order(network([tool("read")]), [{}], longest=4, limit=3) == []
+    assert chains_in_order(network([tool("read")]), [{}, {"read": 1.0}], longest=4, limit=3)[0].tools == ("read",)
 
 
 def test_a_drawing_holds_names_as_text() -> None:
     hostile = 'x"] --> evil["<script>'
     of = network([tool("find", "name"), tool(hostile, "in")], flow("find", hostile, 0.5))
 
-    drawn = flowchart(plan(of, ["find", hostile], 0.5))
+    drawn = flowchart(planned(of, "find", hostile))
 
     assert drawn.startswith("flowchart LR\n")
     assert 't1["find<br/><small>Farm</small>"]' in drawn

@@ -301,8 +301,8 @@ def test_words_of_many_tools_count_little() -> None:
 def test_what_a_chain_still_needs() -> None:
     booking = tool("book", obj("room_id guest", room_id=STR, guest=obj("email", email=STR), note=STR))
 
-    assert [each.name for each in required_inputs(booking)] == ["room_id", "guest"]
-    assert [each.name for each in missing_inputs(booking, {"room_id"})] == ["guest"]
+    assert [each.name for each in required_inputs(inputs(booking))] == ["room_id", "guest"]
+    assert [each.name for each in missing_inputs(inputs(booking), {"room_id"})] == ["guest"]
 
 
 NAMES = st.sampled_from(["get_user", "list_orders", "delete_order", "refund", "searchItems"])

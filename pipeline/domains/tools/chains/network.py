@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.schema import ToolEdge
-from pipeline.domains.tools.types.fields import Field, inputs, outputs
+from pipeline.domains.tools.types.fields import Field, containers, inputs, outputs, required_inputs, ways_to_fill
 from pipeline.domains.tools.types.flows import FieldMapping
+from pipeline.domains.tools.types.words import ACTING, HANDLES, split, stems, subject
 from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeEdge
 
@@ -32,6 +33,13 @@ class Link:
     evidence: str = ""
     stated: bool = False
     condition: str = ""
+
+
+class Supply(NamedTuple):
+    """An output of the tool ``source`` that fits an input."""
+
+    source: str
+    fit: FieldMapping
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,61 @@ class ToolNetwork:
     def returns(self) -> Mapping[str, Sequence[Field]]:
         """The output fields of each tool, by id."""
         return {tool.id: outputs(tool) for tool in self.tools.values()}
+
+    @cached_property
+    def told(self) -> Mapping[str, frozenset[str]]:
+        """The stems of the name and the description of each tool, by id."""
+        return {tool.id: stems((*split(tool.name), *split(tool.description))) for tool in self.tools.values()}
+
+    @cached_property
+    def held(self) -> Mapping[str, frozenset[str]]:
+        """The stems of the inputs and outputs of each tool, by id."""
+        fields = ((id_, (*self.takes[id_], *self.returns[id_])) for id_ in self.tools)
+        return {id_: frozenset[str]().union(*(each.words for each in own)) for id_, own in fields}
+
+    @cached_property
+    def _suppliers(self) -> Mapping[str, Mapping[str, Sequence[Supply]]]:
+        found: dict[str, dict[str, list[Supply]]] = {}
+        for target, links in self.incoming.items():
+            supplies = ((fit.input, Supply(link.source, fit)) for link in links for fit in link.mappings)
+            surest_first = sorted(supplies, key=lambda pair: (-pair[1].fit.confidence, pair[1].source))
+            found[target] = dict(grouped(surest_first))
+        return found
+
+    def suppliers(self, tool: str) -> Mapping[str, Sequence[Supply]]:
+        """Return what fits each input of a tool, by the input's path, the surest first."""
+        return self._suppliers.get(tool, {})
+
+    def required(self, tool: str) -> list[str]:
+        """Return the paths of the required inputs of a tool, without those inside objects."""
+        return [each.path for each in required_inputs(self.takes[tool])]
+
+    def needed(self, tool: str) -> set[str]:
+        """Return the paths of the required inputs of a tool and of all that is inside them."""
+        roots = tuple(self.required(tool))
+        inside = tuple(f"{path}." for path in roots)
+        return {each.path for each in self.takes[tool] if each.path in roots or each.path.startswith(inside)}
+
+    def parts(self, tool: str, path: str) -> list[list[str]]:
+        """Return the ways to fill an input that is an object by its parts: the paths of those of each."""
+        return [[each.path for each in way] for way in ways_to_fill(self.takes[tool], path)]
+
+    def acts(self, tool: str) -> bool:
+        """Return whether a tool changes something: as its author says, else by the verb of its name."""
+        own = self.tools[tool]
+        reads = own.annotations.get("readOnlyHint")
+        return not reads if isinstance(reads, bool) else subject(own.name, own.service).verb in ACTING
+
+    def ends(self, tool: str, role: Literal["takes", "returns"]) -> list[Field]:
+        """Return the fields at which a chain may begin or end: what a tool takes; or what it returns, echoes left out.
+
+        Objects and lists that are returned are fields as a whole, too.
+        """
+        if role == "takes":
+            return list(self.takes[tool])
+        taken = {each.name for each in self.takes[tool] if each.required}
+        own = [*self.returns[tool], *containers(self.tools[tool])]
+        return [each for each in own if each.name not in taken or each.name in HANDLES] or own
 
     def link(self, source: str, target: str) -> Link | None:
         """Return the link between two tools, if there is one."""

@@ -1,18 +1,17 @@
 """Plan a path of tools as executable steps: which field fills each input, what is missing, what may run in parallel."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
+from pipeline.domains.tools.chains.complete import SURE, Draft, before
 from pipeline.domains.tools.chains.network import Link, ToolNetwork
-from pipeline.domains.tools.types.fields import missing_inputs, required_inputs
+from pipeline.domains.tools.types.fields import missing_inputs
+from pipeline.domains.tools.types.flows import FieldMapping
 
-_SURE = 0.7
-"""Least confidence of a flow at which its tool is inserted to fill a missing input: that of a rule's conversion, below
-inheritance (0.8) and above what texts alone say (0.5). Chosen by hand; not measured."""
-
-_MOST_ADDED = 4
-"""Prerequisites inserted at most, besides two for each tool of the path: a plan stays readable. Chosen by hand."""
+UNLINKED = 0.2
+"""Confidence of a step that only the order of the task supports: below that of any link, which is 0.3 (the setting
+``tools.flow``) or more. Chosen by hand; not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,9 @@ class Binding:
 class Step:
     """A tool of a chain. Steps of the same ``level`` can run in parallel.
 
-    ``missing`` are required inputs that no earlier step fills: the caller supplies them. ``after`` are the numbers of
-    the steps that must run before it, with or without data for it; ``condition`` says when the step is needed.
+    ``given`` are the inputs that what the caller has fills, ``missing`` the required inputs that nothing fills: the
+    caller supplies them, too. ``after`` are the numbers of the steps that must run before it, with or without data for
+    it; ``condition`` says when the step is needed.
     """
 
     tool: str
@@ -43,13 +43,16 @@ class Step:
     missing: tuple[str, ...]
     after: tuple[int, ...]
     condition: str = ""
+    given: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Steps in the order of execution; ``confidence`` is the product of the confidences of the links between them.
+    """Steps in the order of execution.
 
-    ``relevance`` is the sum of the tools' relevance to the task; 1 if there is no task.
+    ``confidence`` is the product of the confidences of all bindings, of the orders that have none, and of ``UNLINKED``
+    for each step that only the order of the task joins with the others. ``relevance`` is how well the tools fit the
+    task; 1 if there is no task.
     """
 
     steps: tuple[Step, ...]
@@ -62,93 +65,122 @@ class Chain:
         return tuple(step.tool for step in self.steps)
 
 
-def plan(
-    network: ToolNetwork, path: Sequence[str], confidence: float, given: Sequence[str] = (), *, in_order: bool = False
-) -> Chain:
-    """Return a path of tools as a chain, with each tool's missing prerequisites inserted before it.
+def plan(network: ToolNetwork, draft: Draft) -> Chain:
+    """Return a draft as a chain: its tools in order, each input bound to the output that fits it best.
 
-    Prerequisites are stated needs, and tools whose output surely fills a required input. ``given`` are inputs of the
-    first tool that the caller's data fill. With ``in_order``, a tool without a link from an earlier one runs after the
-    previous tool of the path. Raises KeyError for a tool that the network lacks.
+    A target that nothing joins with the targets before it runs after them.
     """
-    tools = _with_needs(network, path)
-    links = {
-        (source, target): link
-        for place, target in enumerate(tools)
-        for source in tools[:place]
-        if (link := network.link(source, target))
-    }
+    tools, targets = ordered(draft), draft.targets
     numbers = {tool: number for number, tool in enumerate(tools, 1)}
-    levels: dict[str, int] = {}
     steps: list[Step] = []
+    confidence, joined, led = 1.0, set[str](), dict[str, set[str]]()
     for tool in tools:
-        before = [link for (_, target), link in links.items() if target == tool]
-        if in_order and not before and tool in path[1:]:
-            before = [Link(path[path.index(tool) - 1], tool, 0.0)]
-        levels[tool] = 1 + max((levels[link.source] for link in before), default=0)
-        bindings = _bindings(before, numbers)
-        filled = {binding.input for binding in bindings} | (set(given) if tool == path[0] else set())
-        own = network.tools[tool]
-        # a step has no condition if the tools of the chain that need it state several
-        conditions = {link.condition for link in network.outgoing.get(tool, ()) if link.target in tools}
-        steps.append(
-            Step(
-                tool,
-                own.name,
-                network.services.get(own.service, own.service),
-                levels[tool],
-                bindings,
-                tuple(field.name for field in missing_inputs(own, filled)),
-                tuple(sorted(numbers[link.source] for link in before)),
-                conditions.pop() if len(conditions) == 1 else "",
-            )
-        )
+        bindings, after = _join(network, draft, tool, numbers)
+        led[tool] = {tool}.union(*(led[tools[number - 1]] for number in after))
+        confidence *= math.prod(one.confidence for one in bindings)
+        if after and not bindings:
+            confidence *= max(_order(network, tools[number - 1], tool) for number in after)
+        if tool in targets:
+            if joined and joined.isdisjoint(led[tool]):
+                confidence *= UNLINKED
+                after = after or {numbers[targets[targets.index(tool) - 1]]}
+            joined |= led[tool]
+        given = tuple(path for one, path in draft.given if one == tool)
+        steps.append(_step(network, tools, steps, bindings, after, given))
     return Chain(tuple(steps), confidence)
 
 
-def _with_needs(network: ToolNetwork, path: Sequence[str]) -> list[str]:
-    """Insert each tool's missing prerequisites before it."""
-    tools: dict[str, None] = {}
-    room = _MOST_ADDED + 2 * len(path)
-    for tool in path:
-        needs = [need for need in _needs(network, tool, set(path)) if need not in tools][:room]
-        room -= len(needs)
-        tools |= dict.fromkeys([*needs, tool])
-    return list(tools)
+def ordered(draft: Draft) -> list[str]:
+    """Return the tools of a draft, each after those that it needs, and the targets in their order."""
+    found: dict[str, None] = {}
+
+    def visit(tool: str) -> None:
+        for one in before(draft, tool):
+            if one not in found:
+                visit(one)
+        found[tool] = None
+
+    for target in draft.targets:
+        if target not in found:
+            visit(target)
+    return list(found)
 
 
-def _needs(network: ToolNetwork, tool: str, path: set[str], seen: frozenset[str] = frozenset()) -> list[str]:
-    """Return the prerequisites of a tool, each after its own; a cycle ends where it began."""
-    found: list[str] = []
-    for link in _wanted(network, tool, path):
-        if link.source not in seen and link.source != tool:
-            found += [*_needs(network, link.source, path, seen | {tool}), link.source]
-    return [one for one in dict.fromkeys(found) if one not in path]
+def _join(
+    network: ToolNetwork, draft: Draft, tool: str, numbers: Mapping[str, int]
+) -> tuple[tuple[Binding, ...], set[int]]:
+    """Return the bindings of a step's inputs, and the numbers of the steps that it must follow.
 
-
-def _wanted(network: ToolNetwork, tool: str, path: set[str]) -> list[Link]:
-    """Return the links of stated needs, and the surest link for each required input that nothing else fills."""
-    incoming = network.incoming.get(tool, ())
-    wanted = [link for link in incoming if link.stated]
-    sources = path | {link.source for link in wanted}
-    filled = {fit.input for link in incoming if link.source in sources for fit in link.mappings}
-    for name in (field.name for field in required_inputs(network.tools[tool]) if field.name not in filled):
-        sure = (
-            link
-            for link in incoming
-            if link.evidence == "schema" and any(fit.input == name and fit.confidence >= _SURE for fit in link.mappings)
-        )
-        wanted += islice(sure, 1)
-    return wanted
-
-
-def _bindings(links: Sequence[Link], numbers: Mapping[str, int]) -> tuple[Binding, ...]:
-    """Return the binding of each input: the most confident output, on a tie that of the latest step."""
-    bindings = (
-        Binding(fit.input, numbers[link.source], fit.output, fit.confidence, fit.how, fit.converter)
+    Required inputs take what fits best of all earlier steps. The others take what fits surely of the steps that feed
+    it anyway; those of a target that nothing feeds, what its surest link brings.
+    """
+    links = [link for link in network.incoming.get(tool, ()) if numbers.get(link.source, numbers[tool]) < numbers[tool]]
+    fills = [fill for fill in draft.fills if fill.tool == tool]
+    required, taken = network.needed(tool), {fill.path for fill in fills}
+    fits = [(link, fit) for link in links for fit in link.mappings if fit.input in required | taken]
+    feeding = {fill.source for fill in fills} | {link.source for link, _ in fits}
+    if not feeding and tool in draft.targets[1:]:
+        feeding = {link.source for link in links[:1]}
+        taken |= {fit.input for link in links[:1] for fit in link.mappings}
+    fits += [
+        (link, fit)
         for link in links
         for fit in link.mappings
+        if link.source in feeding and fit.input not in required and (fit.confidence >= SURE or fit.input in taken)
+    ]
+    bindings = _bindings(fits, numbers, frozenset(path for one, path in draft.given if one == tool))
+    stated = {link.source for link in links if link.stated or (link.source in feeding and not link.mappings)}
+    return bindings, {one.step for one in bindings} | {numbers[source] for source in stated}
+
+
+def _bindings(
+    fits: Sequence[tuple[Link, FieldMapping]], numbers: Mapping[str, int], given: frozenset[str]
+) -> tuple[Binding, ...]:
+    """Return the binding of each input that isn't given: the most confident output, on a tie that of the latest step.
+
+    An object is bound by its parts if that is surer, or if one of them is given; else as a whole.
+    """
+    bindings = (
+        Binding(fit.input, numbers[link.source], fit.output, fit.confidence, fit.how, fit.converter)
+        for link, fit in fits
     )
     best_first = sorted(bindings, key=lambda one: (one.confidence, one.step), reverse=True)
-    best = {binding.input: binding for binding in reversed(best_first)}
-    return tuple(best[name] for name in sorted(best))
+    best = {binding.input: binding for binding in reversed(best_first) if binding.input not in given}
+    for path in sorted(best):
+        parts = [name for name in (*best, *given) if name.startswith(f"{path}.")]
+        sure = min((best[name].confidence if name in best else 1.0 for name in parts), default=0.0)
+        if best[path].confidence < sure or not given.isdisjoint(parts):
+            del best[path]
+    kept = [name for name in best if not any(name.startswith(f"{whole}.") for whole in (*best, *given))]
+    return tuple(best[name] for name in sorted(kept))
+
+
+def _order(network: ToolNetwork, source: str, target: str) -> float:
+    link = network.link(source, target)
+    return link.confidence if link else 1.0
+
+
+def _step(
+    network: ToolNetwork,
+    tools: Sequence[str],
+    steps: Sequence[Step],
+    bindings: tuple[Binding, ...],
+    after: Collection[int],
+    given: tuple[str, ...],
+) -> Step:
+    """Return the next step after ``steps``."""
+    tool = network.tools[tools[len(steps)]]
+    filled = {*given, *(binding.input for binding in bindings)}
+    # a step has no condition if the tools of the chain that need it state several
+    conditions = {link.condition for link in network.outgoing.get(tool.id, ()) if link.target in tools}
+    return Step(
+        tool.id,
+        tool.name,
+        network.services.get(tool.service, tool.service),
+        1 + max((steps[number - 1].level for number in after), default=0),
+        bindings,
+        tuple(each.path if "." in each.path else each.name for each in missing_inputs(network.takes[tool.id], filled)),
+        tuple(sorted(after)),
+        conditions.pop() if len(conditions) == 1 else "",
+        given,
+    )

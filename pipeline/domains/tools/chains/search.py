@@ -3,80 +3,108 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from pipeline.domains.tools.catalogue import Tool
+from pipeline.domains.tools.chains.complete import STEP, SURE, Draft, Given, completed
 from pipeline.domains.tools.chains.network import ToolNetwork
-from pipeline.domains.tools.chains.plan import Chain, plan
+from pipeline.domains.tools.chains.plan import UNLINKED, Chain, plan
+from pipeline.domains.tools.chains.task import TaskWords
 from pipeline.domains.tools.types.fields import Field
 from pipeline.domains.tools.types.flows import TEXT
 from pipeline.domains.tools.types.system import TypeSystem
 from pipeline.domains.tools.types.words import split, stems
 from pipeline.errors import GraphError, did_you_mean
 
-UNLINKED = 0.2
-"""Confidence of a step that only the order of the task supports: below that of any link, which is 0.3 (the setting
-``tools.flow``) or more. Chosen by hand; not measured."""
-
 _BEAM = 50
 """Partial chains kept after each clause: ten times the chains that are returned by default. Chosen by hand."""
 
 _PATHS = 40
-"""Paths from each found tool that are planned before the best chains are chosen. Chosen by hand; not measured."""
+"""Paths from each found tool, and paths of all that are planned. Chosen by hand; not measured."""
 
 
 def chains_between(
     network: ToolNetwork, system: TypeSystem, start: str, goal: str, *, longest: int, limit: int
 ) -> list[Chain]:
-    """Return the ``limit`` best chains of at most ``longest`` tools from one end to the other, best first.
+    """Return the ``limit`` best chains of at most ``longest`` tools in a row from one end to the other, best first.
 
-    An end is a tool (its id or name), a type, or the name of a field. Raises GraphError if no tool matches an end.
+    An end is a tool (its id or name), a type, or the name of a field. What is at the first end fills the inputs that it
+    fits, before any tool does. Raises GraphError if no tool matches an end.
     """
     first, last = _end(network, system, start, "takes"), _end(network, system, goal, "returns")
-    paths = best_paths(network, first.tools, last.tools, longest=longest, limit=limit)
-    return [plan(network, path.tools, path.confidence, first.fields.get(path.tools[0], ())) for path in paths]
+    given = Given(first.fields, min(SURE, max(first.tools.values())), first.tool)
+    goals: dict[tuple[str, ...], float] = {(tool,): fit for tool, fit in last.tools.items()}
+    return _ranked(network, completed(network, goals, longest=longest, limit=limit, given=given))
 
 
-def chains_for(network: ToolNetwork, found: Mapping[str, float], *, longest: int, limit: int) -> list[Chain]:
+def chains_for(
+    network: ToolNetwork, found: Mapping[str, float], *, longest: int, limit: int, words: TaskWords | None = None
+) -> list[Chain]:
     """Return the ``limit`` best chains of tools found for a task, best first.
 
-    ``found`` maps tools to their relevance, above 0 and at most 1. Chains are ranked by the sum of their tools'
-    relevance times the confidence of their links; a chain whose tools all occur in a better one is left out.
+    ``found`` maps tools to their relevance, above 0 and at most 1; ``words`` are those of the task. A chain has found
+    tools that are linked one after the other, and what they need. Its relevance is that of its best tool, times how
+    well all of them cover the words; without words, the probability that any of them fits, each by half its relevance.
+    Chains whose tools all occur in a better one are left out.
     """
-    candidates: dict[tuple[str, ...], Chain] = {}
-    for tool in found:
-        paths = best_paths(
-            network, {tool: 1.0}, dict.fromkeys(found, 1.0), longest=longest, limit=_PATHS, within=found.keys()
-        )
-        for path in paths:
-            relevance = sum(found[one] for one in path.tools)
-            chain = replace(plan(network, path.tools, path.confidence), relevance=relevance)
-            candidates.setdefault(tuple(sorted(chain.tools)), chain)
-    ranked = sorted(candidates.values(), key=lambda one: (-one.relevance * one.confidence, one.tools))
-    return _without_parts(ranked)[:limit]
+
+    def relevance(tools: Collection[str]) -> float:
+        if words:
+            return max(found.get(tool, 0.0) for tool in tools) * words.covered(tools)
+        return 1 - math.prod(1 - found.get(tool, 0.0) / 2 for tool in tools)
+
+    goals = dict.fromkeys(found, 1.0)
+    paths = [
+        path
+        for tool in found
+        for path in best_paths(network, {tool: 1.0}, goals, longest=longest, limit=_PATHS, within=found.keys())
+    ]
+    paths.sort(key=lambda path: (-path.confidence * relevance(path.tools), path.tools))
+    targets = {path.tools: STEP ** len(path.tools) for path in paths[:_PATHS]}
+    return _without_parts(_ranked(network, _each_completed(network, targets, longest, words), relevance))[:limit]
 
 
-def chains_in_order(network: ToolNetwork, candidates: Sequence[Mapping[str, float]], *, limit: int) -> list[Chain]:
+def chains_in_order(
+    network: ToolNetwork,
+    candidates: Sequence[Mapping[str, float]],
+    *,
+    longest: int,
+    limit: int,
+    words: TaskWords | None = None,
+) -> list[Chain]:
     """Return the ``limit`` best chains with a tool for each clause of a task, in the order of the clauses, best first.
 
-    ``candidates`` has the tools for each clause with their relevance, above 0 and at most 1. A step counts as its best
-    link from an earlier step, or as ``UNLINKED`` if it has none.
+    ``candidates`` has the tools for each clause with their relevance, above 0 and at most 1; ``words`` are those of the
+    task. The relevance of a chain is the product of the best for each clause, times how well its tools cover the words.
+    A step counts as its best link from an earlier step, or as ``UNLINKED`` if it has none.
     """
-    beam = [_Partial((), 1.0, 0.0)]
-    for tools in filter(None, candidates):
-        extended = [_extended(one, network, tool, relevance) for one in beam for tool, relevance in tools.items()]
+    asked = [tools for tools in candidates if tools]
+
+    def relevance(tools: Collection[str]) -> float:
+        fits = math.prod(max(of.get(tool, 0.0) for tool in tools) for of in asked)
+        return fits * words.covered(tools) if words else fits
+
+    beam = [_Partial((), 1.0, 1.0)]
+    for of in asked:
+        extended = [_extended(one, network, tool, fit) for one in beam for tool, fit in of.items()]
         best: dict[tuple[str, ...], _Partial] = {}
-        for one in sorted(extended, key=lambda one: (-one.confidence * one.relevance, one.tools)):
+        for one in sorted(extended, key=lambda one: (-one.confidence * one.relevance**2, one.tools)):
             best.setdefault(one.tools, one)
         beam = list(best.values())[:_BEAM]
-    chains = [
-        replace(plan(network, one.tools, one.confidence, in_order=True), relevance=one.relevance)
-        for one in beam
-        if one.tools
-    ]
-    return _without_parts(chains)[:limit]
+    targets = {one.tools: one.relevance for one in beam if one.tools}
+    return _without_parts(_ranked(network, _each_completed(network, targets, longest, words), relevance))[:limit]
+
+
+def _each_completed(
+    network: ToolNetwork, targets: Mapping[tuple[str, ...], float], longest: int, words: TaskWords | None
+) -> Iterator[Draft]:
+    """Yield the best plan of each of several targets."""
+    stated = words.states if words else None
+    for tools, factor in targets.items():
+        yield from completed(network, {tools: factor}, longest=longest, limit=1, stated=stated)
 
 
 class _Partial(NamedTuple):
@@ -94,7 +122,20 @@ def _extended(chain: _Partial, network: ToolNetwork, tool: str, relevance: float
     if not chain.tools or tool in chain.tools:
         confidence = 1.0
     tools = tuple(dict.fromkeys((*chain.tools, tool)))
-    return _Partial(tools, chain.confidence * confidence, chain.relevance + relevance)
+    return _Partial(tools, chain.confidence * confidence, chain.relevance * relevance)
+
+
+def _ranked(
+    network: ToolNetwork, drafts: Iterable[Draft], relevance: Callable[[Collection[str]], float] | None = None
+) -> list[Chain]:
+    """Return drafts as chains, best first; of two with the same tools the better."""
+    chains = ((plan(network, draft), draft.ease) for draft in drafts)
+    valued = [(replace(one, relevance=relevance(one.tools) if relevance else 1.0), ease) for one, ease in chains]
+    valued.sort(key=lambda pair: (-pair[0].relevance * pair[0].confidence * pair[1], pair[0].tools))
+    found: dict[frozenset[str], Chain] = {}
+    for chain, _ in valued:
+        found.setdefault(frozenset(chain.tools), chain)
+    return list(found.values())
 
 
 def _without_parts(ranked: Sequence[Chain]) -> list[Chain]:
@@ -105,6 +146,9 @@ def _without_parts(ranked: Sequence[Chain]) -> list[Chain]:
             kept.append(chain)
     return kept
 
+
+_PLAIN = frozenset(("string", "number", "object"))
+"""Types that say little of what is meant: that a date fits where a string is expected is no reason to pass it."""
 
 _MOST_EXPANDED = 20_000  # paths extended before a search stops with what it has; chosen by hand, not measured
 
@@ -164,22 +208,28 @@ def find_tool(tools: Iterable[Tool], name: str) -> Tool | None:
 
 
 class _End(NamedTuple):
-    """The tools at one end of a chain with their confidences, and the fields of each that match the named data."""
+    """The tools at one end of a chain with their confidences, and the fit of the fields of each by path.
+
+    ``tool`` is the tool that the end names.
+    """
 
     tools: dict[str, float]
-    fields: dict[str, tuple[str, ...]]
+    fields: dict[str, dict[str, float]]
+    tool: str = ""
 
 
 def _end(network: ToolNetwork, system: TypeSystem, name: str, role: Literal["takes", "returns"]) -> _End:
     """Return the tool with that name, else the tools that take or return that type, or a field with that name."""
     if tool := find_tool(network.tools.values(), name):
-        return _End({tool.id: 1.0}, {})
-    fields, wanted, found = getattr(network, role), stems(split(name)), _End({}, {})
+        return _End({tool.id: 1.0}, {}, tool.id)
+    wanted, found = stems(split(name)), _End({}, {})
     for id_ in network.tools:
-        fits = {each.name: max(_named(each, wanted), _fit(system, name, each, role)) for each in fields[id_]}
+        fits = {
+            each.path: max(_named(each, wanted), _fit(system, name, each, role)) for each in network.ends(id_, role)
+        }
         if best := max(fits.values(), default=0.0):
             found.tools[id_] = best
-            found.fields[id_] = tuple(sorted(name for name, value in fits.items() if value == best))
+            found.fields[id_] = {path: value for path, value in fits.items() if value == best}
     if not found.tools:
         known = [one.name for one in network.tools.values()]
         raise GraphError(
@@ -202,4 +252,6 @@ def _fit(system: TypeSystem, name: str, each: Field, role: Literal["takes", "ret
     if "any" in names or not system.types.keys() >= {*names}:
         return 0.0
     found = system.compatibility(*(system.types[one] for one in names))
+    if found and found.how == "inheritance" and names[1] in _PLAIN and stems(split(name)).isdisjoint(each.words):
+        return TEXT * found.confidence
     return found.confidence if found else 0.0

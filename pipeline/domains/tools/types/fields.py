@@ -14,7 +14,8 @@ from pipeline.resources import word_lists
 
 Evidence = Literal["schema", "text"]
 
-_LEVELS = 2  # levels of objects and lists whose fields are read; chosen by hand, not measured
+_LEVELS = 4  # levels of objects whose fields are read; chosen by hand, as the next, not measured
+_LISTS = 2  # levels of lists in lists
 
 _MOST_FIELDS, _MOST_PHRASES = 200, 8
 """Bounds against endless schemas and texts. Chosen by hand; not measured."""
@@ -61,22 +62,13 @@ class Field:
 
 def inputs(tool: Tool) -> list[Field]:
     """Return the inputs of a tool: the properties of its input schema, and those of objects in it."""
-    root, about = tool.input, subject(tool.name, tool.service).words
-    found: list[Field] = []
-    for name, inner in datatypes.properties(root, root).items():
-        path, schema, _ = _through_lists(inner.schema, name, root)
-        found.append(_field(name, path, inner, root, about))
-        container = split(name) if name not in _CONTAINERS else about
-        for key, part in datatypes.properties(schema, root).items():
-            part_path, _, _ = _through_lists(part.schema, f"{path}.{key}", root)
-            required = inner.required and part.required
-            found.append(_field(key, part_path, replace(part, required=required), root, container))
-    return found[:_MOST_FIELDS]
+    root, about = tool.input, _about(tool)
+    return list(islice(_taken(root, "", root, about, _LEVELS), _MOST_FIELDS))
 
 
 def outputs(tool: Tool) -> list[Field]:
     """Return the outputs of a tool: those of its output schema, else those inferred from its texts."""
-    root, about = tool.output, subject(tool.name, tool.service).words
+    root, about = tool.output, _about(tool)
     own = datatypes.properties(root, root)
     schema, path = (own["result"].stated, "result") if own.keys() == {"result"} else (root, "")
     inner_path, inner, lists = _through_lists(schema, path, root)
@@ -91,6 +83,18 @@ def outputs(tool: Tool) -> list[Field]:
     return inferred(tool)
 
 
+def _about(tool: Tool) -> Sequence[str]:
+    """Return the words of what a tool is about; of a name without a known verb the last, as the first may be one."""
+    named = subject(tool.name, tool.service)
+    return named.words if named.verb else named.words[-1:]
+
+
+def containers(tool: Tool) -> list[Field]:
+    """Return the outputs of a tool that are objects or lists of objects, whose fields are outputs, too."""
+    every = islice(_taken(tool.output, "", tool.output, _about(tool), _LEVELS), _MOST_FIELDS)
+    return [each for each in every if each.type.element.kind is Kind.OBJECT]
+
+
 def inferred(tool: Tool) -> list[Field]:
     """Return the outputs inferred from the name and the description of a tool."""
     named = subject(tool.name, tool.service)
@@ -102,14 +106,47 @@ def inferred(tool: Tool) -> list[Field]:
     return list(found.values())
 
 
-def required_inputs(tool: Tool) -> list[Field]:
-    """Return the required inputs of a tool, without those inside objects."""
-    return [each for each in inputs(tool) if each.required and "." not in each.path]
+def required_inputs(fields: Sequence[Field]) -> list[Field]:
+    """Return the inputs of a tool that are required, without those inside objects."""
+    return [each for each in fields if each.required and "." not in each.path]
 
 
-def missing_inputs(tool: Tool, mapped: Collection[str]) -> list[Field]:
-    """Return the required inputs whose name or path isn't among ``mapped``."""
-    return [each for each in required_inputs(tool) if each.name not in mapped and each.path not in mapped]
+def ways_to_fill(fields: Sequence[Field], path: str) -> list[list[Field]]:
+    """Return the ways to fill an object by its parts: all that it requires, or one of any if it requires none."""
+    parts = [each for each in fields if each.path.rpartition(".")[0] == path]
+    required = [each for each in parts if each.required]
+    return [required] if required else [[each] for each in parts]
+
+
+def missing_inputs(fields: Sequence[Field], mapped: Collection[str]) -> list[Field]:
+    """Return the required inputs of a tool that ``mapped`` doesn't fill, by their name or path or those of their parts.
+
+    In place of an object that is filled in part stand the parts that are missing.
+    """
+    unnamed = (each for each in required_inputs(fields) if each.name not in mapped)
+    return [one for each in unnamed for one in _missing(fields, each, mapped)]
+
+
+def _missing(fields: Sequence[Field], each: Field, mapped: Collection[str]) -> list[Field]:
+    if each.path in mapped:
+        return []
+    ways = ways_to_fill(fields, each.path)
+    missing = [[one for part in way for one in _missing(fields, part, mapped)] for way in ways]
+    fewest = min(missing, key=len, default=[each])
+    return [each] if fewest in ways else fewest
+
+
+def _taken(
+    schema: object, prefix: str, root: object, about: Sequence[str], levels: int, required: bool = True
+) -> Iterator[Field]:
+    """Yield the fields of an object, each before those of the object that it is; ``prefix`` is that of their paths."""
+    for name, inner in datatypes.properties(schema, root).items():
+        path, below, _ = _through_lists(inner.schema, prefix + name, root)
+        own = replace(inner, required=required and inner.required)
+        yield _field(name, path, own, root, about)
+        if levels > 1:
+            container = split(name) if name not in _CONTAINERS else about
+            yield from _taken(below, f"{path}.", root, container, levels - 1, own.required)
 
 
 def _returned(schema: object, path: str, root: object, about: Sequence[str], levels: int) -> Iterator[Field]:
@@ -126,9 +163,9 @@ def _returned(schema: object, path: str, root: object, about: Sequence[str], lev
 
 def _field(name: str, path: str, inner: Property, root: object, about: Sequence[str]) -> Field:
     words = split(name) or (name,)
-    meaning = _meaning(words, about)
-    named = [word for word in meaning if word not in GENERIC]
     data_type = datatypes.read_type(inner.stated, root)
+    meaning = words if data_type.element.named else _meaning(words, about)  # a Position is no index in a list
+    named = [word for word in meaning if word not in GENERIC]
     description = inner.schema.get("description")
     return Field(
         name,
@@ -155,7 +192,7 @@ def _meaning(words: Sequence[str], about: Sequence[str]) -> tuple[str, ...]:
 def _through_lists(schema: object, path: str, root: object) -> tuple[str, Mapping[str, Any], int]:
     """Return the path and the schema of the items of nested lists, and the number of lists."""
     plain, lists = datatypes.plain_schema(schema, root), 0
-    while isinstance(plain.get("items"), Mapping) and lists < _LEVELS:
+    while isinstance(plain.get("items"), Mapping) and lists < _LISTS:
         plain, path, lists = datatypes.plain_schema(plain["items"], root), f"{path}[]", lists + 1
     return path, plain, lists
 

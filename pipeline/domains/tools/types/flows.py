@@ -26,16 +26,23 @@ TEXT = 0.5
 COMMON = 1 / 20
 """Share of all tools above which a word in their fields counts less than a rare one."""
 
+NAMED_TYPE = 0.75
+"""Least agreement of fields of the same named type: above that of a sure flow (0.7), below that of the same words."""
+
 HANDLE = 0.5
 """Highest rarity of a word such as id or name, as a share of the rarity at ``COMMON``."""
 
 _OTHER_HEAD = 0.4  # factor for fields whose last words differ: a ``user id`` is no ``user name``
+
+_BARE = 0.9  # factor for the identifier of a thing where the bare thing is named: ``depot`` takes a ``depot id``
 
 _OTHER_SERVICE = 0.5
 """Factor for an identifier of another service (``_OWN``): one service's ids mean nothing to another."""
 
 _OTHER_SERVICE_TEXT, _PORTABLE_TEXT = 0.5, 0.7
 """Factors for a field inferred from the text of another service, and for one that means the same in each service."""
+
+_DEEP = 2  # levels down an input is only a part of what is given, and an output of its name no echo of it; by hand
 
 _DIGITS = 4  # of a confidence, so that it doesn't depend on the machine
 _OWN = frozenset("id key token slug index handle session number hash code name".split())
@@ -140,7 +147,11 @@ class _Matcher:
         length = self._length(words)
         for place, rarity in rarest.items():
             source, returned = self._returned[place]
-            agreement = products[place] / (length * self._lengths[place]) * min(1.0, rarity / self._reference)
+            cosine = products[place] / (length * self._lengths[place])
+            common = 1.0 if _is_same(target, taken, self._tools[source], returned) else rarity / self._reference
+            agreement = cosine * min(1.0, common)
+            if returned.type.element.named and returned.type.element == taken.type.element:
+                agreement = NAMED_TYPE + (1 - NAMED_TYPE) * cosine  # however many tools know the type
             if agreement >= self._threshold and (
                 mapping := self._mapping(target, taken, self._tools[source], returned, agreement)
             ):
@@ -221,8 +232,23 @@ def _takes(tool: Tool, each: Field) -> bool:
 
 def _keys(fields: Iterable[Field]) -> set[str | frozenset[str]]:
     """Return keys of what fields mean: an output that the tool also takes as an input is only an echo."""
-    named = list(fields)
+    named = [each for each in fields if each.path.count(".") < _DEEP]
     return {each.name for each in named if each.name not in HANDLES} | {each.words | {each.head} for each in named}
+
+
+def _is_same(target: Tool, taken: Field, source: Tool, returned: Field) -> bool:
+    """Return whether two fields mean the same however many tools have them: the id of a thing, or a position."""
+    meant = taken.head in _PORTABLE or (taken.head in _IDENTIFYING and source.service == target.service)
+    return returned.evidence == "schema" and meant and taken.words == returned.words
+
+
+def _is_bare(bare: Field, full: Field) -> bool:
+    """Return whether a field is named by a thing alone, and the other one by the thing and what identifies it."""
+    return (
+        full.head in _IDENTIFYING
+        and bare.words == full.words - {full.head}
+        and bare.type.element.kind is not Kind.OBJECT
+    )
 
 
 def _place(target: Tool, taken: Field, source: Tool, returned: Field) -> float:
@@ -230,7 +256,8 @@ def _place(target: Tool, taken: Field, source: Tool, returned: Field) -> float:
     from_text, factor = returned.evidence == "text", 1.0
     same_type = returned.type.element.named and returned.type.element == taken.type.element
     if returned.head not in taken.words if from_text else returned.head != taken.head and not same_type:
-        factor *= _OTHER_HEAD
+        bare = not from_text and (_is_bare(taken, returned) or _is_bare(returned, taken))
+        factor *= _BARE if bare else _OTHER_HEAD
     if source.service != target.service:
         factor *= _OTHER_SERVICE if taken.head in _OWN else 1.0
         if from_text:

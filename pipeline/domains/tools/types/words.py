@@ -21,13 +21,16 @@ GENERIC = HANDLES | frozenset("path url description content body label date time
 """``HANDLES``, and names that mean more together with what they belong to."""
 
 _PRODUCING = frozenset(_WORDS["producing"].split())
-_ACTING = frozenset(_WORDS["acting"].split())
+_OTHER = frozenset(_WORDS["other"].split())
 _ONLY_FIRST = frozenset(_WORDS["only_first"].split())
 CREATING = frozenset(_WORDS["creating"].split())
 """Verbs of tools that create their object."""
 
 CHANGING = frozenset(_WORDS["changing"].split())
 """Verbs of tools that change their object."""
+
+ACTING = CREATING | (_OTHER - frozenset(_WORDS["looking"].split()))
+"""Verbs of tools that change something."""
 
 _AGENTS = frozenset(_WORDS["agents"].split())
 _PREPOSITIONS = frozenset(_WORDS["prepositions"].split())
@@ -85,7 +88,7 @@ def subject(name: str, service: str = "") -> Subject:
 
 
 def _is_verb(word: str, index: int) -> bool:
-    return word in _PRODUCING | _ACTING and (index == 0 or word not in _ONLY_FIRST)
+    return word in _PRODUCING | _OTHER and (index == 0 or word not in _ONLY_FIRST)
 
 
 def _noun(words: Sequence[str]) -> tuple[str, ...]:

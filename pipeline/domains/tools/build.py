@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from pipeline.domains.tools.catalogue import Built, Catalogue, Service, Tool, no
 from pipeline.domains.tools.order import mentions, read_calls, resolved
 from pipeline.domains.tools.schema import CONCEPT, REGISTRY, SCHEMA, SERVICE, TOOL, TYPE, ToolEdge
 from pipeline.domains.tools.settings import ToolSettings
-from pipeline.domains.tools.sources.paths import read
+from pipeline.domains.tools.sources.paths import read, with_unique_ids
 from pipeline.domains.tools.types.fields import inputs
 from pipeline.domains.tools.types.flows import flows
 from pipeline.domains.tools.types.system import TypeSystem
@@ -53,19 +54,35 @@ def build(
 def add(open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, progress: Progress | None = None) -> Built:
     """Add the services of a catalogue with their tools to a graph, replacing those already there.
 
-    See :func:`build_catalogue`.
+    One that has the id of another, of which another origin is known, gets a number: ``mail (2)``. See
+    :func:`build_catalogue`.
     """
     stored = stored_catalogue(open_graph())
+    catalogue = _told_apart(catalogue, stored)
     new = {service.id for service in catalogue.services} | {tool.service for tool in catalogue.tools}
     replaced = {tool.id for tool in stored.tools if tool.service in new}
     both = Catalogue(
         {**stored.registries, **catalogue.registries},
         [*(service for service in stored.services if service.id not in new), *catalogue.services],
-        [*(tool for tool in stored.tools if tool.service not in new), *catalogue.tools],
+        list(with_unique_ids([*(tool for tool in stored.tools if tool.service not in new), *catalogue.tools])),
         catalogue.skipped,
         {ends: count for ends, count in stored.transitions.items() if not {*ends} & replaced},
     )
     return build_catalogue(open_graph, both, settings, progress)
+
+
+def _told_apart(catalogue: Catalogue, stored: Catalogue) -> Catalogue:
+    """Return a catalogue in which no service has the id of a stored one with another origin."""
+    origins = {service.id: service.origin for service in stored.services}
+
+    def free(service: Service) -> str:
+        ids = chain([service.id], (f"{service.id} ({number})" for number in count(2)))
+        return next(id_ for id_ in ids if not service.origin or origins.get(id_, "") in ("", service.origin))
+
+    renamed = {service.id: free(service) for service in catalogue.services}
+    services = [service.renamed(renamed[service.id]) for service in catalogue.services]
+    tools = [replace(tool, service=renamed.get(tool.service, tool.service)) for tool in catalogue.tools]
+    return replace(catalogue, services=services, tools=tools)
 
 
 def build_catalogue(
@@ -131,6 +148,7 @@ def tool_graph(
                 name=one.name,
                 description=one.description,
                 category=one.category,
+                origin=one.origin,
             )
             for one in catalogue.services
         ),

@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
 
 from pipeline.domains.tools.schema import REGISTRY, SERVICE, TOOL, ToolEdge
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
@@ -16,7 +16,11 @@ JsonSchema: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """An MCP service (server). ``registry`` is the id of the registry that lists it, empty if none does."""
+    """An MCP service (server). ``registry`` is the id of the registry that lists it, empty if none does.
+
+    ``origin`` tells servers of the same name apart, as far as it is known: the digest of the address or the command of
+    a live one.
+    """
 
     id: str
     name: str
@@ -24,6 +28,11 @@ class Service:
     category: str = ""
     tags: tuple[str, ...] = ()
     registry: str = ""
+    origin: str = field(default="", compare=False)
+
+    def renamed(self, id_: str) -> Self:
+        """Return the service with another id that begins with its own; its name ends as the id does."""
+        return replace(self, id=id_, name=self.name + id_.removeprefix(self.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +144,7 @@ def tool_of(node: KnowledgeNode) -> Tool:
 
 
 def _service(node: KnowledgeNode, registry: str) -> Service:
-    values = {name: str(node.properties.get(name, "")) for name in ("name", "description", "category")}
+    values = {name: str(node.properties.get(name, "")) for name in ("name", "description", "category", "origin")}
     return Service(node.id.removeprefix(node_id(SERVICE)), **values, tags=tuple(node.labels), registry=registry)
 
 

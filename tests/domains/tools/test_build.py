@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,13 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import find_graph
 from pipeline.domains.tools.build import add, build_catalogue
-from pipeline.domains.tools.catalogue import Catalogue, Tool, stored_catalogue
+from pipeline.domains.tools.catalogue import Catalogue, Service, Tool, stored_catalogue
 from pipeline.domains.tools.queries import ToolSearch, path, traverse
 from pipeline.domains.tools.schema import SCHEMA, ToolEdge
 from pipeline.domains.tools.settings import Conversion, ToolSettings
 from pipeline.errors import GraphError, SourceError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph
+from pipeline.records import Vector
 
 from .village import VILLAGE, takes, tool
 
@@ -98,9 +99,17 @@ def test_a_flow_says_which_fields_fit(village: KnowledgeGraph) -> None:
 
 
 def test_a_second_build_writes_and_embeds_nothing_and_a_changed_tool_alone_is_written(
-    graph: KnowledgeGraph, settings: ToolSettings
+    hoprank: HopRank, graph: KnowledgeGraph, settings: ToolSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    encode, calls = hoprank.embedder.encode, list[int]()
+
+    def counted(texts: Sequence[str], *rest: Any, **more: Any) -> Vector:
+        calls.append(len(texts))
+        return encode(texts, *rest, **more)
+
+    monkeypatch.setattr(hoprank.embedder, "encode", counted)
     first = build_catalogue(lambda: graph, VILLAGE, settings)
+    assert calls == [len(VILLAGE.tools) + len(VILLAGE.services)]  # in one batch
     second = build_catalogue(lambda: graph, VILLAGE, settings)
     changed = [
         replace(one, description="Buy a stamp or two.") if one.name == "buy_stamp" else one for one in VILLAGE.tools
@@ -145,6 +154,27 @@ def test_a_service_is_added_or_replaced_and_the_others_stay(graph: KnowledgeGrap
     assert of_village == edges
     assert graph.get_node("bakery/sell_cake")
     assert graph.get_node("bakery/bake_bread") is None
+
+
+def test_a_server_that_calls_itself_as_another_is_added_beside_it(
+    graph: KnowledgeGraph, settings: ToolSettings
+) -> None:
+    def connected(origin: str, text: str) -> Catalogue:
+        bakery = Service("bakery", "Bakery", origin=origin)
+        return Catalogue(services=[bakery], tools=[tool("bakery", "bake_bread", text)])
+
+    add(lambda: graph, connected("a", "Bake bread."), settings)
+    add(lambda: graph, connected("b", "Bake bread."), settings)
+    again = add(lambda: graph, connected("b", "Bake bread."), settings)
+    add(lambda: graph, connected("a", "Bake rolls."), settings)
+
+    stored = stored_catalogue(graph)
+    assert again.written == 0
+    assert {(one.id, one.name) for one in stored.services} == {("bakery", "Bakery"), ("bakery (2)", "Bakery (2)")}
+    assert {(one.id, one.service, one.description) for one in stored.tools} == {
+        ("bakery/bake_bread", "bakery", "Bake rolls."),
+        ("bakery/bake_bread (2)", "bakery (2)", "Bake bread."),
+    }
 
 
 def test_types_are_joined_with_tools_and_with_what_they_inherit_from(village: KnowledgeGraph) -> None:

@@ -248,6 +248,17 @@ def test_tools_of_the_same_name_are_kept_apart(tmp_path: Path) -> None:
     ]
 
 
+def test_servers_that_call_themselves_alike_are_told_apart(tmp_path: Path) -> None:
+    for place in ("home", "work"):
+        write(tmp_path / f"{place}.json", {"serverInfo": {"name": "mail", "title": "Mail"}, "tools": [FIND]})
+
+    found = read([tmp_path])
+
+    assert list(found.services) == [Service("mail", "Mail"), Service("mail (2)", "Mail (2)")]
+    assert [(tool.id, tool.service) for tool in found.tools] == [("mail/find", "mail"), ("mail/find (2)", "mail (2)")]
+    assert list(read([tmp_path / "work.json"]).services) == [Service("mail", "Mail")]
+
+
 def test_text_stays_data(tmp_path: Path) -> None:
     text = "Ignore {everything} \x1b[2J and %s $(reboot)\r\n"
     (tool,) = read([write(tmp_path / "a.json", [{"name": "odd", "description": text}])]).tools

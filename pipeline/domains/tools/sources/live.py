@@ -18,6 +18,7 @@ from pipeline.domains.tools.sources.paths import merged
 from pipeline.errors import ConfigurationError, SourceError
 from pipeline.files import Guard, well_formed
 from pipeline.files.guard import storable
+from pipeline.ids import digest
 from pipeline.records import Skipped
 
 if TYPE_CHECKING:
@@ -141,7 +142,9 @@ class _Server:
         if not name.strip() or len(name) > LONGEST_NAME:
             name = self._fallback[:LONGEST_NAME]
         title = well_formed((info.title if info else None) or "")
-        return Service(name, title[:LONGEST_NAME] or name, well_formed(client.instructions or ""))
+        # a digest: arguments may be secret
+        origin = digest("server", self.name)
+        return Service(name, title[:LONGEST_NAME] or name, well_formed(client.instructions or ""), origin=origin)
 
     async def _tools(self, client: Client) -> tuple[list[Tool], list[Skipped]]:
         """Return the tools of all pages, up to MOST_PAGES; none of a server that offers none."""

@@ -29,7 +29,8 @@ def read(paths: Sequence[Path], limits: Limits = DEFAULT_LIMITS) -> Catalogue:
         given = ", ".join(map(str, paths))
         reasons = [f"{one.source} {one.reason}" for one in catalogue.skipped]
         raise SourceError(f"{next(iter(reasons), f'{given} holds no tools')}.", _FORMATS)
-    return catalogue
+    # where a file lies says nothing of its server
+    return replace(catalogue, services=tuple(replace(service, origin="") for service in catalogue.services))
 
 
 class _Reading:
@@ -63,7 +64,9 @@ class _Reading:
         if file.name == formats.SERVER_FILE:
             return self._server(file.parent, root)
         if suffix == ".json":
-            return formats.read_listing(file, self._limits)
+            listed = formats.read_listing(file, self._limits)
+            services = [replace(service, origin=str(file.resolve())) for service in listed.services]
+            return replace(listed, services=services)
         if file.name == formats.CORPUS_FILE or (suffix == ".jsonl" and root is None):
             return formats.read_corpus(file, self._limits)
         if root is None:
@@ -88,8 +91,8 @@ class _Reading:
 def merged(catalogues: Iterable[Catalogue]) -> Catalogue:
     """Merge catalogues, in order.
 
-    Services with the same id are merged, unless different registries list them. Of tools with the same id, all but the
-    first get a number: ``mail/send (2)``.
+    Services with the same id are merged, unless different registries list them or their origins differ: then, as of
+    tools with the same id, all but the first get a number: ``mail (2)``, ``mail/send (2)``.
     """
     registries: dict[str, str] = {}
     services: dict[str, Service] = {}
@@ -101,12 +104,16 @@ def merged(catalogues: Iterable[Catalogue]) -> Catalogue:
         renamed = {}
         for service in catalogue.services:
             key, known = service.id, services.get(service.id)
-            if known and known.registry and service.registry not in ("", known.registry):
+            if known and (_differ(known.registry, service.registry) or _differ(known.origin, service.origin)):
                 key = numbered(service.id, services)
             renamed[service.id] = key
-            services[key] = _filled(services[key], service) if key in services else replace(service, id=key)
+            services[key] = _filled(services[key], service) if key in services else service.renamed(key)
         tools.extend(replace(tool, service=renamed[tool.service]) for tool in catalogue.tools)
-    return Catalogue(registries, tuple(services.values()), tuple(_with_ids(tools)), tuple(skipped))
+    return Catalogue(registries, tuple(services.values()), tuple(with_unique_ids(tools)), tuple(skipped))
+
+
+def _differ(one: str, other: str) -> bool:
+    return bool(one and other and one != other)
 
 
 def numbered(name: str, taken: Collection[str], first: int = 2) -> str:
@@ -120,10 +127,11 @@ def _filled(known: Service, other: Service) -> Service:
     """Fill the empty fields of a service from another description of it."""
     name = known.name if known.name != known.id else other.name
     description, category = known.description or other.description, known.category or other.category
-    return Service(known.id, name, description, category, known.tags or other.tags, known.registry or other.registry)
+    tags, registry, origin = known.tags or other.tags, known.registry or other.registry, known.origin or other.origin
+    return Service(known.id, name, description, category, tags, registry, origin)
 
 
-def _with_ids(tools: list[Tool]) -> Iterator[Tool]:
+def with_unique_ids(tools: Sequence[Tool]) -> Iterator[Tool]:
     """Yield the tools with unique ids; the first of an id keeps it."""
     taken = {tool.id for tool in tools}
     counts: Counter[str] = Counter()

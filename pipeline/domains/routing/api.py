@@ -1,12 +1,14 @@
 """Projects: a graph of projects and the searches over it, as one object."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.domains.routing.folders import ProjectFolders
 from pipeline.domains.routing.index import Indexed, index
 from pipeline.domains.routing.learn import usage
+from pipeline.domains.routing.learn.log import Log
 from pipeline.domains.routing.learn.notes import read_sources
 from pipeline.domains.routing.learn.proposals import Decisions, decide, propose
 from pipeline.domains.routing.learn.usage import LearnedWeight, UsedAnswer
@@ -119,7 +121,7 @@ class Projects(Router):
         rejected: bool = False,
         progress: Progress | None = None,
     ) -> Decisions:
-        """Return the relations that the projects' files and some notes speak for; accept and reject some by their ids.
+        """Return the relations that files, notes and the log speak for, if one is kept; accept and reject some by id.
 
         ``source`` is the project of notes that name none. ``auto`` accepts all of at least ``routing.auto_accept``;
         ``rejected`` considers those alone that were rejected before.
@@ -127,6 +129,8 @@ class Projects(Router):
         graph = self.graph
         nodes = graph.list_nodes()
         sources = read_sources(map(Path, notes), nodes, source)
+        if (log := Log.of(self._hoprank.settings)).is_kept:
+            sources = replace(sources, log=tuple(log.read(datetime.now(UTC), self.name)))
         with (progress or Progress()).stage("read", len(nodes)) as done:
             found = propose(graph, sources, least=self.settings.proposed, rejected=rejected, done=done)
         sure = self.settings.auto_accept if auto else None

@@ -178,12 +178,11 @@ def weigh(
 
     ``source`` is the asking project, empty if none asks, and ``found`` are the :func:`leads` from it.
     """
-    words = f" {' '.join(_WORD.findall(question.lower()))} "  # spaces around, so that a name matches whole words
+    words = _words(question)
     spread = Counter(domain.lower() for project in projects for domain in project.domains)
     weighed = []
     for project in projects:
-        names = [project.id, project.id.rpartition("/")[2], *project.aliases]
-        names = [name for name in names if _contains(words, name)]
+        names = names_in(question, project)
         domains = [domain for domain in project.domains if _contains(words, domain)]
         rarity = max((_rarity(spread[domain.lower()], len(projects)) for domain in domains), default=0.0)
         lead = found.get(project.id)
@@ -212,6 +211,16 @@ def weigh(
     odds = [math.exp(one.score - weighed[0].score) for one in weighed]
     total = math.fsum(odds)
     return [replace(one, share=odd / total) for one, odd in zip(weighed, odds, strict=True)]
+
+
+def names_in(question: str, project: Project) -> list[str]:
+    """Return the names of a project that a question contains as whole words."""
+    words = _words(question)
+    return [name for name in (project.id, project.id.rpartition("/")[2], *project.aliases) if _contains(words, name)]
+
+
+def _words(question: str) -> str:
+    return f" {' '.join(_WORD.findall(question.lower()))} "  # spaces around, so that a name matches whole words
 
 
 def _contains(words: str, name: str) -> bool:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from pipeline.db.client import batches
 from pipeline.db.corpus import read_whole
 from pipeline.domains.routing import route as steps
 from pipeline.domains.routing.folders import ProjectFolders, working_folder
+from pipeline.domains.routing.learn.log import Log
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.route import Evidence, Mode, Nearness, Route
 from pipeline.domains.routing.schema import Project, Relation
@@ -174,6 +176,10 @@ class Router:
             found = self._search(route, ask, top_k)
         return _result(route, found, top_k, vector, leg)
 
+    def known(self) -> tuple[Project, ...]:
+        """Return the projects of the graph."""
+        return self._state.read().known
+
     def _route(
         self, question: str, mode: Mode | str, source: str, projects: Sequence[str], here: Path | str | None = None
     ) -> tuple[Sequence[float], Route]:
@@ -234,13 +240,24 @@ class MergedHit(NamedTuple):
     hit: Hit
 
 
-def search_routed(hoprank: HopRank, question: str, *, source: str | None = None, **options: Any) -> RetrieverResult:
+def search_routed(
+    hoprank: HopRank, question: str, *, source: str | None = None, projects: Sequence[str] = (), **options: Any
+) -> RetrieverResult:
     """Search the projects of the graph of the settings, for ``hoprank search --routing``; see :meth:`Router.search`.
 
-    Without a ``source``, the project whose path holds the working directory asks; with an empty one, none does.
+    Without a ``source``, the project whose path holds the working directory asks; with an empty one, none does. If a
+    log is kept, it gets a line with the project that asks, and the searched ones that the question or the caller names.
     """
-    here = working_folder() if source is None else None
-    return Router(hoprank).search(question, source=source or "", here=here, **options)
+    router, here = Router(hoprank), working_folder() if source is None else None
+    result = router.search(question, source=source or "", here=here, projects=projects, **options)
+    log = Log.of(hoprank.settings)
+    if log.is_kept:
+        known, routing = router.known(), result.metadata["routing"]
+        opened = routing["from"] or (ProjectFolders(known).holding(here) if here else "")
+        searched = {one["project"] for one in routing["searched"]}
+        named = [one.id for one in known if one.id in searched and steps.names_in(question, one)]
+        log.add(router.name, opened, [*projects, *named], datetime.now(UTC))
+    return result
 
 
 def _checked(wanted: Mode | str, source: str, projects: Sequence[str], state: State) -> Mode:

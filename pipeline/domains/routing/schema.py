@@ -46,7 +46,9 @@ SCHEMA = Schema(
         RelationType.TESTS_WITH: EdgeType(
             PROJECT_TYPES, PROJECT_TYPES, "the first tests or measures itself on the second"
         ),
-        RelationType.SIBLING: EdgeType(PROJECT_TYPES, PROJECT_TYPES, "both are about the same domains"),
+        RelationType.SIBLING: EdgeType(
+            PROJECT_TYPES, PROJECT_TYPES, "both are about the same domains, or are worked on together"
+        ),
         RelationType.DOMAIN: EdgeType(PROJECT_TYPES, DOMAIN, "the project is about the domain"),
     },
 )

@@ -23,6 +23,8 @@ class RoutingSettings(Section):
     margin: float = Field(ge=0)
     auto_accept: float = Field(ge=0, le=1)
     proposed: float = Field(ge=0, le=1)
+    log: bool
+    log_days: float = Field(gt=0)
     half_life: float = Field(gt=0)
     prior: float = Field(gt=0)
     lowest: float = Field(gt=0, le=1)

@@ -64,6 +64,19 @@ def proposals_view(proposals: Sequence[domain.clues.Proposal]) -> Table:
     return plain_table("id", "sure", "relation", "evidence", rows=rows)
 
 
+def log_view(log: domain.log.Log, entries: Sequence[domain.log.Entry]) -> RenderableType:
+    """Return whether and where a log is kept, and its newest entries."""
+    state = "kept" if log.is_kept else "not kept: routing.log is false"
+    grid = property_grid([("log", state), ("file", str(log.path)), ("lines", f"{len(entries):,}")])
+    if not entries:
+        return grid
+    newest = list(reversed(entries))[:_SHOWN]
+    rows = ((f"{one.time:%Y-%m-%d %H:%M}", one.graph, one.opened, ", ".join(one.asked)) for one in newest)
+    older = len(entries) - len(newest)
+    more = [Text(f"and {counted(older, 'older one')}; --json has all")] if older else []
+    return Group(grid, Text(), plain_table("time", "graph", "opened", "asked for", rows=rows), *more)
+
+
 def weights_view(learned: Sequence[domain.usage.LearnedWeight]) -> Table:
     """Return the weights of edges, and the judgements that they follow from."""
     rows = ((str(one.edge), f"{one.weight:.3f}", f"{one.base:.3f}", *map(str, _counts(one))) for one in learned)

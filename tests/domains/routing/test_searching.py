@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner, Result
 from pipeline import HopRank, Projects
 from pipeline.cli.app import app
 from pipeline.domains.routing import verbs
+from pipeline.domains.routing.learn.log import Log
+from pipeline.settings import load_settings
 from tests.domains.routing.town import EXAMPLES, Town
 
 CLOSING = "which accounts are set to zero when a year ends"
@@ -76,6 +79,55 @@ def test_the_project_of_the_working_directory_asks_unless_another_or_none_does(
         assert search(town, *question, "--from", nobody, "--json").stdout == from_nowhere
     assert FROM_HERE not in search(town, *question, "--from", "quay").stdout
     assert FROM_HERE not in search(town, *question[:1], "--routing", "all").stdout
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    """The log of the home that the commands have, empty before and after."""
+    kept = Log.of(load_settings({"routing": {"log": True}}))
+    kept.delete()
+    yield kept
+    kept.delete()
+
+
+def test_a_log_that_is_kept_proposes_what_was_asked_for_from_a_project(
+    town: Town, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXAMPLES / "quay")
+    graph, kept = ("--set", f"routing.graph={town.graph}"), ("--set", "routing.log=true")
+    named = "how is the kiln fired"
+    run("search", named, "--routing", "graph", *graph)
+    assert not log.path.exists()
+    run("search", named, "--routing", "graph", *graph, *kept)
+    run("search", named, "--routing", "graph", "--from", "none", *graph, *kept)
+    run("search", CLOSING, "--routing", "oracle", "--project", "kiln", "--project", "loom", *graph, *kept)
+    run("search", CLOSING, "--routing", "all", *graph, *kept)
+    run("search", "kiln", "--routing", "all", "--from", "harbour", *graph, *kept)
+    run("route", "get-related", *graph, *kept)
+
+    shown = json.loads(run("route", "log", "--json", *kept).stdout)
+    written = log.path.read_text(encoding="utf-8")
+    proposed = json.loads(run("route", "propose", "--json", *graph, *kept, "--set", "routing.proposed=0.15").stdout)
+    without = json.loads(run("route", "propose", "--json", *graph, "--set", "routing.proposed=0.15").stdout)
+
+    assert [(one["opened"], one["asked"]) for one in shown["entries"]] == [
+        ("quay", ["kiln"]),
+        ("", ["kiln"]),
+        ("quay", ["kiln", "loom"]),
+        ("quay", []),
+        ("harbour", ["kiln"]),
+        ("quay", []),
+    ]
+    assert "fired" not in written
+    assert str(EXAMPLES) not in written
+    assert [one for one in proposed if one["detector"] == "log"] == [one for one in proposed if one not in without]
+    (learnt,) = (one for one in proposed if one not in without)
+    assert (learnt["source"], learnt["type"], learnt["target"], learnt["confidence"]) == (
+        "quay",
+        "learns_from",
+        "kiln",
+        0.2,
+    )
 
 
 @pytest.mark.slow

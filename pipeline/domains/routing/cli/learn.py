@@ -8,12 +8,12 @@ from typing import Annotated
 from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Yes, confirm
+from pipeline.cli.options import Run, Yes, confirm
 from pipeline.cli.views.output import say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
 from pipeline.domains.routing.cli.projects import Ask, Graph, Reading, Source
-from pipeline.domains.routing.views import explanation_view, proposals_view, weights_view
+from pipeline.domains.routing.views import explanation_view, log_view, proposals_view, weights_view
 from pipeline.text.prose import listed
 
 _MOST_NAMED = 5  # to fit a line; chosen by hand
@@ -37,7 +37,7 @@ def propose(
     rejected: Annotated[bool, Option("--rejected", help="Only those that were rejected.")] = False,
     run: Reading = Ask(),
 ) -> None:
-    """List relations that the projects' imports, manifests, commands, domains and notes speak for; add some."""
+    """List relations that the projects' imports, manifests, commands, domains, notes and log speak for; add some."""
     with run.projects() as opened, show_progress() as progress:
         decisions = opened.propose(
             notes or (),
@@ -97,6 +97,29 @@ def explain(
     with run.projects() as opened:
         learned = opened.explain(run.named(opened, source), type_, target)
     deliver(learned, run.as_json, explanation_view)
+
+
+def log(
+    delete: Annotated[bool, Option("--delete", help="Delete the log.")] = False,
+    yes: Yes = False,
+    run: Annotated[Run, "as_json", "settings"] = Run(),
+) -> None:
+    """Show the log of which projects were opened and asked together: whether and where it is kept, and its lines."""
+    kept = domain.log.Log.of(run.read())
+    if delete:
+        confirm(f"Delete {kept.path}?", yes)
+        there = kept.delete()
+        deliver(
+            there,
+            run.as_json,
+            lambda _: f"Deleted {kept.path}.",
+            f"There is no {kept.path}.",
+            document={"deleted": there},
+        )
+        return
+    entries = kept.read(datetime.now(UTC))
+    document = {"kept": kept.is_kept, "path": str(kept.path), "entries": entries}
+    deliver(entries, run.as_json, lambda it: log_view(kept, it), is_empty=False, document=document)
 
 
 def forget_usage(

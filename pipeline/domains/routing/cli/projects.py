@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,9 +51,14 @@ class Ask(Run):
 
     @contextmanager
     def projects(self) -> Iterator[domain.api.Projects]:
-        """Connect, and yield the projects."""
+        """Connect, and yield the projects; then log which of them the working directory is in, if a log is kept."""
         with self.connect() as hoprank:
-            yield domain.api.Projects(hoprank, self.graph)
+            projects = domain.api.Projects(hoprank, self.graph)
+            yield projects
+            log, here = domain.log.Log.of(hoprank.settings), domain.folders.working_folder()
+            if log.is_kept and here:
+                with suppress(GraphError):  # a plan may be of a graph that isn't there yet
+                    log.add(projects.name, projects.holding(here), (), datetime.now(UTC))
 
 
 Reading = Annotated[Ask, "graph", "as_json", "settings"]

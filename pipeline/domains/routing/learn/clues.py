@@ -17,6 +17,9 @@ MOST_CERTAIN = 0.99
 _WEAK, _WEAK_MOST = 0.2, 0.5
 """Clues below the first, which are bare mentions, reach the second at most: a common name is mentioned everywhere."""
 
+LOG = "log"
+"""The group of what the log says, and the detector of proposals that nothing else speaks for."""
+
 _MOST_LISTED = 10  # pieces of evidence that a proposal shows; chosen by hand
 
 _LONGEST = 160  # characters of a piece of evidence; chosen by hand
@@ -40,7 +43,7 @@ class Proposal:
     """A relation that files give evidence of, and the estimated probability that it is right.
 
     ``evidence`` is ``file:line: text`` each, the strongest first. ``detector`` is the kind of evidence: ``imports``,
-    ``mentions``, ``commands`` or ``domains``.
+    ``mentions``, ``commands`` or ``domains``; ``log`` if nothing else speaks for it.
     """
 
     relation: Relation
@@ -75,7 +78,8 @@ def proposals_of(source: str, kind: RelationType, clues: Iterable[Clue], detecto
         evidence = tuple(one.text for one in strongest.values())
         summary = "; ".join(listed(evidence, _SUMMED_UP))
         relation = Relation(source, target, kind, weight=confidence, evidence=summary)
-        proposals.append(Proposal(relation, confidence, evidence[:_MOST_LISTED], detector))
+        by = LOG if strongest.keys() == {LOG} else detector
+        proposals.append(Proposal(relation, confidence, evidence[:_MOST_LISTED], by))
     return proposals
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.domains.routing.folders import ProjectFolders
 from pipeline.domains.routing.learn.files import is_script
+from pipeline.domains.routing.learn.log import Entry
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.schema import Project
 from pipeline.errors import GraphError, SourceError, did_you_mean
@@ -34,10 +35,14 @@ class SessionNote:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Session notes that yield proposals, and the files with notes that name no project, which are skipped."""
+    """Session notes that yield proposals, and the files with notes that name no project, which are skipped.
+
+    ``log`` holds the entries of the log, if one is kept.
+    """
 
     notes: tuple[SessionNote, ...] = ()
     unassigned: tuple[str, ...] = ()
+    log: tuple[Entry, ...] = ()
 
 
 def read_sources(paths: Iterable[Path], projects: Sequence[Project], default: str = "") -> Sources:

@@ -6,18 +6,20 @@ A project's node keeps the ids of its rejected proposals as the property ``rejec
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.domains.routing.learn.clues import MOST_CERTAIN, Proposal, proposals_of
+from pipeline.domains.routing.learn.clues import LOG, MOST_CERTAIN, Clue, Proposal, proposals_of
 from pipeline.domains.routing.learn.files import project_files
 from pipeline.domains.routing.learn.learns_from import learning_clues
+from pipeline.domains.routing.learn.log import Entry
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.learn.notes import Sources
 from pipeline.domains.routing.learn.tests_with import history_clues, script_clues
+from pipeline.domains.routing.learn.together import asking_clues, opening_clues
 from pipeline.domains.routing.learn.uses import use_clues
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import EdgeKey, Project, Relation, RelationType
@@ -143,8 +145,11 @@ def detect(
     """
     names = ProjectNames(projects)
     tests = history_clues(sources.notes, names)
-    found = siblings(projects)
-    for source, clues in learning_clues(sources.notes, names).items():
+    log = _within(sources.log, {project.id for project in projects})
+    found = _joined(siblings(projects), opening_clues(log))
+    noted, asked = learning_clues(sources.notes, names), asking_clues(log)
+    for source in noted.keys() | asked.keys():
+        clues = [*noted.get(source, ()), *asked.get(source, ())]
         found += proposals_of(source, RelationType.LEARNS_FROM, clues, "mentions")
     for project in projects:
         files = list(project_files(Path(project.path))) if project.path else []
@@ -152,7 +157,37 @@ def detect(
         commands = [*script_clues(project.id, files, names), *tests.get(project.id, ())]
         found += proposals_of(project.id, RelationType.TESTS_WITH, commands, "commands")
         done(1)
-    return sorted(found, key=lambda one: (-one.confidence, one.relation.source, one.relation.target, one.relation.type))
+    return sorted(found, key=_rank)
+
+
+def _rank(proposal: Proposal) -> tuple[float, bool, str, str, str]:
+    # Where the log alone is as certain as a file, the file comes first.
+    one = proposal.relation
+    return -proposal.confidence, proposal.detector == LOG, one.source, one.target, one.type
+
+
+def _within(entries: Iterable[Entry], projects: set[str]) -> list[Entry]:
+    """Return the entries without what they say of projects that are gone."""
+    return [
+        dataclasses.replace(
+            one,
+            opened=one.opened if one.opened in projects else "",
+            asked=tuple(sorted(projects.intersection(one.asked))),
+        )
+        for one in entries
+    ]
+
+
+def _joined(domains: Iterable[Proposal], opened: Mapping[tuple[str, str], Clue]) -> list[Proposal]:
+    """Return the siblings by their domains, by the log, and by both, which are more certain."""
+    found = {(one.relation.source, one.relation.target): one for one in domains}
+    for pair, clue in opened.items():
+        if one := found.get(pair):
+            certain = min(MOST_CERTAIN, 1 - (1 - one.confidence) * (1 - clue.strength))
+            found[pair] = dataclasses.replace(one, confidence=round(certain, 3), evidence=(*one.evidence, clue.text))
+        else:
+            (found[pair],) = proposals_of(pair[0], RelationType.SIBLING, [clue], LOG)
+    return list(found.values())
 
 
 def siblings(projects: Sequence[Project]) -> list[Proposal]:

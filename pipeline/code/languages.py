@@ -120,7 +120,7 @@ _SCRIPT_ENVIRONMENT = re.compile(
     rf"(?:\bprocess\.env|\bimport\.meta\.env)(?:\.{_NAME}\b|{_QUOTED}){_UNASSIGNED}|\bDeno\.env\.get{_QUOTED}"
 )
 _STANDARD = {name: frozenset(modules.split()) for name, modules in word_lists(__file__).items()}
-_STANDARD["python"] = sys.stdlib_module_names
+_STANDARD["python"] |= sys.stdlib_module_names
 """First parts of the modules of standard libraries, by language."""
 
 _C_ENVIRONMENT = re.compile(rf"\b(?:secure_)?getenv{_QUOTED}")

@@ -88,7 +88,8 @@ def test_folders_files_classes_and_functions_contain_one_another(of: Read) -> No
 
 def test_imports_of_python_lead_to_files_or_packages(of: Read) -> None:
     code = (
-        "import os, json\nimport yaml\nimport numpy.linalg as la\nfrom pkg.a import f\nfrom pkg import a, missing\n"
+        "import os, json\nfrom _typeshed.wsgi import StartResponse\nimport yaml\nimport numpy.linalg as la\n"
+        "from pkg.a import f\nfrom pkg import a, missing\n"
         "from . import c\nfrom .c import g\nfrom ..nowhere import x\nfrom ....far import y\nimport pkg.gone\n"
     )
     files = ("pkg/__init__.py", "pkg/a.py", "pkg/sub/__init__.py", "pkg/sub/c.py")

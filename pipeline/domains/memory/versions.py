@@ -50,7 +50,7 @@ def add(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
         known,
         weight=max(known.weight, fact.weight),
         confidence=max(known.confidence, fact.confidence),
-        evidence=tuple(dict.fromkeys((*known.evidence, *fact.evidence))),
+        evidence=tuple(sorted({*known.evidence, *fact.evidence})),  # whichever was first
         ended=known.ended or fact.ended,
         metadata={**known.metadata, **fact.metadata},
     )
@@ -62,14 +62,24 @@ def add(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
 def state(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
     """Return the change that a statement makes: one whose evidence is known already makes none.
 
-    A statement that gives only an end ends the versions that hold then; if none does, it is added as it is.
+    A statement that gives only an end ends the versions that hold then; if none does, it is added as it is, and a
+    statement of the beginning takes its place once it comes. So their order doesn't matter.
     """
     if fact.evidence and any(set(fact.evidence) <= {*version.evidence, version.ended} for version in versions):
         return Revision()
     only_end = fact.valid_at is None and fact.invalid_at is not None
     if only_end and any(holds(version, str(fact.invalid_at)) for version in believed(versions)):
         return invalidate(versions, str(fact.invalid_at), "; ".join(fact.evidence), time)
+    if fact.valid_at is not None and fact.invalid_at is None and (end := _end_of(versions, fact.valid_at)):
+        begun = replace(fact, invalid_at=end.invalid_at, ended="; ".join(end.evidence))
+        return Revision((replace(end, expired_at=time),), add(versions, begun, time).added)
     return add(versions, fact, time)
+
+
+def _end_of(versions: Sequence[Fact], start: str) -> Fact | None:
+    """Return the believed version of which only an end is known, the first after ``start``."""
+    ends = [one for one in believed(versions) if one.valid_at is None and one.invalid_at and one.invalid_at > start]
+    return min(ends, key=lambda one: str(one.invalid_at), default=None)
 
 
 def invalidate(versions: Sequence[Fact], at: str, evidence: str, time: str) -> Revision:

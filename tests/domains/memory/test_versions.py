@@ -57,6 +57,20 @@ def test_an_end_keeps_what_was_believed_and_says_why() -> None:
     assert (added.valid_at, added.invalid_at, added.created_at, added.ended) == (JAN, FEB, MAR, "moved to Hono")
 
 
+def test_an_end_that_is_heard_before_the_beginning_ends_it_too() -> None:
+    start = replace(EXPRESS, evidence=("m1: we use Express",))
+    end = replace(EXPRESS, valid_at=None, invalid_at=MAR, evidence=("m2: we left Express",))
+
+    def told(*facts: Fact) -> list[tuple[object, ...]]:
+        versions: list[Fact] = []
+        for fact in facts:
+            versions = after(versions, state(versions, fact, APR))
+        return [(one.valid_at, one.invalid_at, one.evidence, one.ended) for one in believed(versions)]
+
+    assert told(start, end) == [(JAN, MAR, start.evidence, *end.evidence)]
+    assert told(end, start) == told(end, start, start, end) == told(start, end)
+
+
 @pytest.mark.parametrize(("at", "held"), [(JAN, False), (FEB, True), (MAR, False), (APR, False)])
 def test_a_version_holds_from_its_start_and_no_more_at_its_end(at: str, held: bool) -> None:
     assert holds(replace(EXPRESS, valid_at=FEB, invalid_at=MAR), at) is held

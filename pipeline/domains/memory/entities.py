@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from types import MappingProxyType
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.dedupe.apply import merges
@@ -15,6 +14,7 @@ from pipeline.domains.memory.schema import DEFINITIONS, MEMORY, MENTIONS
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
+from pipeline.knowledge.records import Json
 from pipeline.knowledge.sync import NO_EMBEDDINGS, Embeddings
 from pipeline.retrieve.legs import Leg
 
@@ -29,7 +29,7 @@ def merged(known: Entity, new: Entity) -> Entity:
     """Return two entities of one id as one: mentions add up, the longer description wins, metadata is merged."""
     return replace(
         known,
-        description=max(known.description, new.description, key=len),
+        description=max(known.description, new.description, key=lambda text: (len(text), text)),
         aliases=tuple(dict.fromkeys((*known.aliases, *new.aliases))),
         mention_count=known.mention_count + new.mention_count,
         confidence=max(known.confidence, new.confidence),
@@ -148,22 +148,27 @@ def _is_told(entity: Entity) -> bool:
     return bool(entity.description) or entity.type not in DEFINITIONS
 
 
-def known_entities(memory: AgentMemory) -> list[Entity]:
+def known_entities(memory: AgentMemory, *, shared: bool = True) -> list[Entity]:
     """Return all entities with their names and aliases, and nothing else of them; none if nothing is stored yet.
 
-    They are read again after a change of the graph.
+    Without ``shared``, concepts of which no more is known than that texts share their names are left out. They are read
+    again after a change of the graph.
     """
 
-    def read() -> list[Entity]:
+    def read() -> list[tuple[Entity, bool]]:
         rows = memory.rows("memory_entity_names", label=memory.label)
-        return [Entity(row["name"], row["type"], row["scope"], aliases=tuple(row["aliases"])) for row in rows]
+        return [
+            (Entity(row["name"], row["type"], row["scope"], aliases=tuple(row["aliases"])), row["own"]) for row in rows
+        ]
 
-    return memory.cached("known entities", read) if memory.exists() else []
+    known = memory.cached("known entities", read) if memory.exists() else []
+    return [entity for entity, own in known if own or shared]
 
 
-def gazetteer(memory: AgentMemory, scope: str | None = None) -> Gazetteer:
-    """Return the names that a text of a scope may mention; they are read again after a change of the graph."""
-    return memory.cached(("gazetteer", scope), lambda: gazetteer_of(known_entities(memory), scope))
+def gazetteer(memory: AgentMemory, scope: str | None = None, *, shared: bool = True) -> Gazetteer:
+    """Return the names that a text of a scope may mention; see :func:`known_entities`."""
+    key = ("gazetteer", scope, shared)
+    return memory.cached(key, lambda: gazetteer_of(known_entities(memory, shared=shared), scope))
 
 
 def gazetteer_of(entities: Iterable[Entity], scope: str | None) -> Gazetteer:
@@ -187,27 +192,32 @@ def write_mentions(
     nodes: Iterable[KnowledgeNode],
     mentioned: Mapping[str, Sequence[Entity]],
     complete: Iterable[str] = (),
-    shared: Mapping[str, Sequence[Entity]] = MappingProxyType({}),
+    *,
+    shared: bool = False,
+    dropped: Iterable[str] = (),
 ) -> Mentioned:
-    """Write the nodes of memories and what they mention, in one edit; return what is new, except concepts.
+    """Write the nodes of memories and what they mention, in one edit; return what is new.
 
-    ``mentioned`` has entities by the id of a memory's node, ``shared`` concepts, by names that memories have in common;
-    a memory without a node is left out of these. An entity counts a mention for each memory once. ``complete`` are the
-    nodes all of whose mentions are passed: others are removed, as after a change of the text.
+    ``mentioned`` has entities by the id of a memory's node. An entity counts a mention for each memory once.
+    ``complete`` are the nodes all of whose mentions are passed: others are removed, as after a change of the text.
+    ``shared`` mentions are those of concepts, by names that memories have in common: they are kept apart from others,
+    and those of the ``dropped`` concepts are removed, with the concepts of which nothing else is known.
     """
-    wanted, whole = {node.id: node for node in nodes}, frozenset(complete)
-    entities = together(chain.from_iterable((*mentioned.values(), *shared.values())))
+    wanted, whole, lost = {node.id: node for node in nodes}, frozenset(complete), frozenset(dropped)
+    entities = together(chain.from_iterable(mentioned.values()))
     memory.schema.check([entity.to_node() for entity in entities.values()], ())
     graph = memory.graph(create=True)
     stored = {node.id: node for node in graph.get_nodes([*entities, *whole])}
     embeddings = _embed_new(memory, entities, stored)
-    named, in_common = _pairs(mentioned), _pairs(shared)
+    pairs = {(source, entity.id) for source, named in mentioned.items() for entity in named}
+    properties: dict[str, Json] = {"shared": True} if shared else {}
 
     def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Mentioned]:
         known = {(edge.source, edge.target): edge for edge in edges if edge.type == MENTIONS}
-        pairs = named | {pair for pair in in_common if pair[0] in nodes or pair[0] in wanted}
-        new = sorted(pairs - known.keys())
-        gone = sorted(pair for pair in known if pair[0] in whole and pair not in pairs)
+        alike = {pair for pair, edge in known.items() if bool(edge.properties.get("shared")) == shared}
+        new = pairs - known.keys()
+        gone = {pair for pair in alike if pair[1] in lost or (pair[0] in whole and pair not in pairs)}
+        own = set() if shared else (pairs & known.keys()) - alike  # what the names in common gave, the text names, too
         counts = Counter(target for _, target in new)
         counts.subtract(target for _, target in gone)
         after = {id_: replace(entity, mention_count=counts[id_]) for id_, entity in entities.items()}
@@ -220,34 +230,32 @@ def write_mentions(
             for id_, node in wanted.items()
             if (old := nodes.get(id_)) is None or (old.properties, old.valid_at) != (node.properties, node.valid_at)
         ]
-        edits, _ = _edits_of(nodes, changed, embeddings)
+        held = {end for edge in edges if (edge.source, edge.target) not in gone for end in (edge.source, edge.target)}
+        empty = (lost & nodes.keys()) - held
+        edits, _ = _edits_of(nodes, {id_: entity for id_, entity in changed.items() if id_ not in empty}, embeddings)
         edits = replace(
             edits,
             nodes=[*edits.nodes, *fresh],
-            edges=[
-                KnowledgeEdge(*pair, MENTIONS, properties={} if pair in named else {"shared": True}) for pair in new
-            ],
-            removed_edges=[known[pair].id for pair in gone],
+            edges=[KnowledgeEdge(*pair, MENTIONS, properties=properties) for pair in sorted(new | own)],
+            removed_nodes=sorted(empty),
+            removed_edges=[known[pair].id for pair in sorted(gone)],
         )
         return edits, Mentioned(
-            len(named - known.keys()),
+            len(new),
             sum(node.id not in nodes for node in fresh),
-            len((changed.keys() & {target for _, target in named}) - nodes.keys()),
+            len((changed.keys() & entities.keys()) - nodes.keys()),
         )
 
-    sources = {*wanted, *mentioned, *shared, *whole}
+    before = memory.mentioned_by([id_ for id_ in whole if id_ in stored])
+    sources = {*wanted, *mentioned, *whole, *lost}
     return graph.edit(
-        [*sources, *entities, *memory.mentioned_by([id_ for id_ in whole if id_ in stored])],
+        [*sources, *entities, *before],
         decide,
         node_types={MEMORY, *(entity.type for entity in entities.values())},
         edge_types=[MENTIONS],
         reads=EdgesRead.TOUCHING,
         around=sources,
     )
-
-
-def _pairs(mentioned: Mapping[str, Sequence[Entity]]) -> set[tuple[str, str]]:
-    return {(source, entity.id) for source, entities in mentioned.items() for entity in entities}
 
 
 def _changes(entity: Entity, stored: KnowledgeNode | None) -> bool:
@@ -260,15 +268,22 @@ def mention_in_texts(memory: AgentMemory, entities: Sequence[Entity]) -> int:
     if not entities or not memory.has_texts():
         return 0
     memory = memory.opened()  # the entities were written since the last look
-    new, known = {entity.key for entity in entities}, gazetteer(memory)
+    mentioned = texts_with(memory, entities, gazetteer(memory, shared=False))
+    return write_mentions(memory, (), mentioned).mentions if mentioned else 0
+
+
+def texts_with(memory: AgentMemory, entities: Sequence[Entity], known: Gazetteer) -> dict[str, list[Entity]]:
+    """Return which of the entities the stored texts mention, by ``known`` names, by the id of a memory's node."""
+    wanted = {entity.key for entity in entities}
+    if not wanted:
+        return {}
     nodes = {EntityKey.of(id_).name: id_ for id_ in memory.texts_after("")}
     mentioned: dict[str, dict[EntityKey, Entity]] = defaultdict(dict)
     for document, text in _candidates(memory, entities):
         for mention in known.mentions(text) if document in nodes else ():
-            if mention.entity in new:
+            if mention.entity in wanted:
                 mentioned[nodes[document]][mention.entity] = bare(known[mention.entity])
-    of_nodes = {node_id: list(named.values()) for node_id, named in mentioned.items()}
-    return write_mentions(memory, (), of_nodes).mentions if of_nodes else 0
+    return {node_id: list(named.values()) for node_id, named in mentioned.items()}
 
 
 def _candidates(memory: AgentMemory, entities: Sequence[Entity]) -> Iterator[tuple[str, str]]:

@@ -11,8 +11,8 @@ from pipeline.api import HopRank
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.recall import FoundText, recall
-from pipeline.domains.memory.records import Memory
-from pipeline.domains.memory.remember import FIELDS, remember
+from pipeline.domains.memory.records import FIELDS, Memory
+from pipeline.domains.memory.remember import remember
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, judgements
 from pipeline.evaluate.harness import ask, means, read_judged

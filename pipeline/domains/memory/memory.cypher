@@ -19,9 +19,11 @@ LIMIT 20;
 // name: memory_entity_names
 // mode: read
 // params: label
-// The names and aliases of all entities: what a text may mention.
+// The names and aliases of all entities: what a text may mention. One is not its own if nothing but that texts share its name is known.
 MATCH (n:$($label)) WHERE n.name IS NOT NULL AND n.expired_at IS NULL
-RETURN n.id AS id, n.type AS type, n.name AS name, coalesce(n.aliases, []) AS aliases, n.scope AS scope;
+RETURN n.id AS id, n.type AS type, n.name AS name, coalesce(n.aliases, []) AS aliases, n.scope AS scope,
+       NOT EXISTS { MATCH (n)<-[r]-() WHERE r.shared }
+         OR EXISTS { MATCH (n)-[r]-() WHERE r.key IS NOT NULL AND r.shared IS NULL } AS own;
 
 // name: memory_entities_of_type
 // mode: read
@@ -131,14 +133,19 @@ RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 
 // name: memory_shared_names
 // mode: read
-// params: corpus, documents, minimum, generation
-// The names that texts of a corpus share with others: those in these documents, and all the documents that have them.
-MATCH (c:Chunk) WHERE c.corpus = $corpus AND c.document IN $documents AND <visible(c, $generation)>
-MATCH (c)-[r:MENTIONS]->(e:Entity) WHERE <visible(r, $generation)>
-WITH DISTINCT e
-MATCH (e)<-[r:MENTIONS]-(c:Chunk) WHERE <visible(r, $generation)> AND <visible(c, $generation)>
+// params: corpus, minimum, generation
+// The names in the texts of a corpus that several documents share, and these. A title isn't what a text says: names that only it has are left out.
+MATCH (e:Entity {corpus: $corpus})<-[r:MENTIONS]-(c:Chunk)
+WHERE NOT r.about AND <visible(r, $generation)> AND <visible(c, $generation)>
 WITH e, collect(DISTINCT c.document) AS documents WHERE size(documents) >= $minimum
 RETURN e.name AS name, documents ORDER BY name;
+
+// name: memory_shared_mentions
+// mode: read
+// params: label, type
+// The mentions of concepts by names that texts share.
+MATCH (n)-[r]->(m:$($label)) WHERE r.type = $type AND r.shared
+RETURN m.id AS concept, collect(n.id) AS texts;
 
 // name: memory_mentioned
 // mode: read
@@ -164,6 +171,15 @@ UNWIND $keys AS key
 MATCH (n:KnowledgeNode {key: key})<-[r]-(m:KnowledgeNode)
 WHERE r.key IS NOT NULL AND r.type = $type AND <joined(n, r, m, settled, $as_of, $known_at)>
 RETURN n.id AS entity, collect(m.id) AS memories;
+
+// name: memory_texts
+// mode: read
+// params: corpus, ids, generation
+// Texts by the ids of their documents: their metadata, and the offsets and texts of their chunks in order.
+MATCH (d:Document) WHERE d.id IN $ids AND <visible(d, $generation)>
+MATCH (c:Chunk {corpus: $corpus, document: d.key}) WHERE <visible(c, $generation)>
+WITH d, c ORDER BY c.ordinal
+RETURN d {.*, centroid: null} AS document, collect([c.start, c.end, c.text]) AS chunks;
 
 // name: memory_texts_of
 // mode: read

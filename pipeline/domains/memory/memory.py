@@ -9,18 +9,21 @@ from neo4j import Record
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import NamedGraph, check_graph, find_corpus, find_graphs
-from pipeline.db.corpus import read_whole
-from pipeline.domains.memory.records import NOW, Entity, EntityKey, Fact, When
+from pipeline.db.corpus import open_corpus, read_whole
+from pipeline.domains.memory.records import FIELDS, NOW, Entity, EntityKey, Fact, Memory, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.domains.memory.times import zone_named
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.flows.maintain import drop
+from pipeline.ids import document_id
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.visibility import Visibility
+from pipeline.retrieve.hits import document_metadata
 from pipeline.retrieve.lru import SharedCache
+from pipeline.text.outline import join_chunks
 
 _Made = TypeVar("_Made")
 
@@ -151,10 +154,36 @@ class AgentMemory:
         """Return the ids of the nodes of the texts that were remembered after a time, of all for ""."""
         return [row["id"] for row in self.rows("memory_texts_after", label=self.label, type=MEMORY, known_at=time)]
 
-    def texts_of(self, id_: str) -> list[str]:
-        """Return the keys of the texts that mention an entity, sorted."""
-        rows = self.rows("memory_texts_of", keys=self.keys([id_]), type=MENTIONS)
-        return sorted(EntityKey.of(row["id"]).name for row in rows)
+    def shared_mentions(self) -> dict[str, set[str]]:
+        """Return the ids of the concepts whose names texts share, with the ids of the nodes of these texts."""
+        rows = self.rows("memory_shared_mentions", label=self.label, type=MENTIONS)
+        return {row["concept"]: set(row["texts"]) for row in rows}
+
+    def texts_of(self, id_: str, when: When = NOW) -> list[str]:
+        """Return the keys of the texts that mention an entity, sorted: those that were said and known at a time."""
+        if any(when):
+            found = [
+                id_ for row in self.read("memory_mentioning", when, ids=[id_], type=MENTIONS) for id_ in row["memories"]
+            ]
+        else:
+            found = [row["id"] for row in self.rows("memory_texts_of", keys=self.keys([id_]), type=MENTIONS)]
+        return sorted(EntityKey.of(text).name for text in found)
+
+    def texts(self, keys: Iterable[str]) -> list[Memory]:
+        """Return the texts with these keys, as they are kept, by time; unknown keys are left out."""
+        if not self.has_texts():
+            return []
+        corpus = open_corpus(self.hoprank.client, self.name)
+        rows = corpus.read("memory_texts", ids=[document_id(corpus.id, key) for key in keys])
+        return sorted(map(_read_text, rows), key=lambda memory: (memory.time, memory.key))
+
+    def text(self, key: str) -> Memory:
+        """Return the text with this key; raises GraphError if there is none."""
+        if texts := self.texts([key]):
+            return texts[0]
+        keys = (EntityKey.of(id_).name for id_ in self.texts_after(""))
+        fix = did_you_mean(key, keys, "hoprank memory search QUESTION shows the keys of texts.")
+        raise GraphError(f"The memory {self.name!r} has no text {key[:80]!r}.", fix)
 
     def mentioned_by(self, nodes: Sequence[str]) -> list[str]:
         """Return the ids of the entities that texts mention, given by the ids of their nodes."""
@@ -215,6 +244,13 @@ def journal_name(name: str) -> str:
 def read_entity(stored: dict[str, Any]) -> Entity:
     """Return the entity with these stored properties of its node."""
     return Entity.of(read_node(stored, None, ()))
+
+
+def _read_text(row: Record) -> Memory:
+    stored = document_metadata(row["document"])
+    own = {name: stored[name] for name in FIELDS if name in stored}
+    text = join_chunks((start, end, text) for start, end, text in row["chunks"])
+    return Memory(row["document"]["key"], text, **own, metadata={k: v for k, v in stored.items() if k not in own})
 
 
 def read_fact(row: Record) -> Fact:

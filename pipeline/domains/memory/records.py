@@ -19,6 +19,10 @@ _OWN_OF_FACTS = ("confidence", "scope", "evidence", "ended", "retracted")
 _TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 
 
+FIELDS = ("time", "speaker", "session", "conversation", "turn", "scope")
+"""The metadata that every memory's document has, as far as it is known; a filter may name it."""
+
+
 class EntityKey(NamedTuple):
     """The identity of an entity: within a scope, a type has each name once."""
 

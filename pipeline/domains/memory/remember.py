@@ -1,37 +1,33 @@
 """Remember texts: memories -> corpus -> entities and facts -> mentions -> concepts."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory import entities as steps
 from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.chats.messages import Given, Read
+from pipeline.domains.memory.concepts import share_concepts
 from pipeline.domains.memory.entities import Mentioned
-from pipeline.domains.memory.extract.facts import Concept, Extracted, concepts_from, extract, speaker_of
+from pipeline.domains.memory.extract.facts import Extracted, extract, speaker_of
 from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
+from pipeline.domains.memory.records import FIELDS, Entity, Fact, Memory
 from pipeline.domains.memory.revise import add_facts, renamed
 from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.times import read_time
 from pipeline.domains.memory.versions import state
 from pipeline.errors import InputError
 from pipeline.flows.ingest import Decision, ingest_decided
-from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.update.changes import IngestSummary
 from pipeline.knowledge import KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.progress import Progress
 from pipeline.records import Block, BlockKind, Document, Metadata, Skipped
-
-FIELDS = ("time", "speaker", "session", "conversation", "turn", "scope")
-"""The metadata that every memory's document has, as far as it is known; a filter may name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +65,16 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
     )
     with progress.stage("remember"):
         memory = memory.opened(create=True)
-        known = steps.known_entities(memory)
+        known = steps.known_entities(memory, shared=False)
         mentioned, facts = _understood(read.memories, given, known, steps.survivors(memory))
         entities = {entity.id: entity for entity in chain.from_iterable(mentioned.values())}
-        concepts = _shared_concepts(memory, read.memories, [*known, *chain.from_iterable(mentioned.values())])
-        shared = grouped(  # by the nodes of the memories that have a concept's name
-            (EntityKey(concept.entity.scope, MEMORY, key).id, replace(concept.entity, mention_count=0))
-            for concept in concepts
-            for key in concept.memories
-        )
         nodes = [_node(one) for one in read.memories]
-        written = steps.write_mentions(memory, nodes, mentioned, [node.id for node in nodes], shared)
+        written = steps.write_mentions(memory, nodes, mentioned, [node.id for node in nodes])
         revision = add_facts(memory, facts, rule=state) if facts else None
         stored = {entity.id for entity in known}
         steps.mention_in_texts(memory, [entity for id_, entity in entities.items() if id_ not in stored])
-    return Remembered(ingested, written, len(revision.added) if revision else 0, len(concepts), read.skipped)
+        concepts = share_concepts(memory, {one.node_id: one.text for one in read.memories})
+    return Remembered(ingested, written, len(revision.added) if revision else 0, concepts, read.skipped)
 
 
 def _document(memory: Memory, zone: ZoneInfo) -> Document:
@@ -134,22 +125,6 @@ def _understood(
         mentioned[id_] = list(steps.together(steps.surviving(entity, into) for entity in entities).values())
         facts += [renamed(fact, into) for fact in (*own.facts, *found.facts)]
     return mentioned, facts
-
-
-def _shared_concepts(memory: AgentMemory, memories: Iterable[Memory], known: Iterable[Entity]) -> list[Concept]:
-    """Return the names that memories share with others as concepts, which all of them mention.
-
-    The corpus has found the names, by its rules for names; those of the ``known`` entities of other types make none.
-    """
-    if not (by_scope := grouped((one.scope, one.key) for one in memories)):
-        return []
-    others = {name for entity in known if entity.type != "concept" for name in (entity.name, *entity.aliases)}
-    corpus, minimum = open_corpus(memory.hoprank.client, memory.name), memory.settings.concept_mentions
-    concepts: list[Concept] = []
-    for scope, keys in by_scope.items():
-        rows = corpus.read("memory_shared_names", documents=keys, minimum=minimum)
-        concepts += concepts_from({row["name"]: row["documents"] for row in rows}, minimum, scope=scope, taken=others)
-    return concepts
 
 
 def add_text(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.extract.facts import concepts_from
+from pipeline.domains.memory.extract.concepts import concept_name, concepts_from
+from pipeline.text.names import Casing
 
 
 def test_names_of_several_memories_are_concepts() -> None:
@@ -42,3 +44,37 @@ def test_each_concept_is_in_enough_memories_and_named_once(names: dict[str, set[
         held = [names[name] for name in (concept.entity.name, *concept.entity.aliases)]
         assert set(concept.memories) == set().union(*held)
         assert len(held[0]) == max(map(len, held))
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("Hey Ann", "Ann"),
+        ("Thanks Dad", "Dad"),
+        ("Oh Wow", ""),
+        ("I'll", ""),
+        ("You’re", ""),
+        ("Don't", ""),
+        ("O'Reilly", "O'Reilly"),
+        ("Today", ""),
+        ("Good Morning", ""),
+        ("Good Friday", ""),
+        ("New Year", "New Year"),
+        ("26 April", ""),
+        ("Assistant", ""),
+        ("Everybody", ""),
+        ("Friday Harbor", "Friday Harbor"),
+        ("event_loop", "event_loop"),
+        ("HTTP/2", "HTTP/2"),
+    ],
+)
+def test_words_of_conversation_name_nothing(written: str, name: str) -> None:
+    assert concept_name(written) == name
+
+
+def test_a_word_that_only_opens_sentences_is_no_name() -> None:
+    casing = Casing.of({"pump": 4}, {"grafana": 1})
+
+    told = [concept_name(word, casing) for word in ("Gotcha", "Pump", "Grafana", "iPad", "NATO", "k6", "Gotcha Bay")]
+
+    assert told == ["", "", "Grafana", "iPad", "NATO", "k6", "Gotcha Bay"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from pipeline import Memory as Chats
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory import patterns
 from pipeline.domains.memory.chats.messages import Read
@@ -22,6 +24,16 @@ TURNS = (
     Memory("s1:2", "Orme Lock floods at spring tide, and `read_gauge()` is wrong then.", MONDAY, "Bo", "s1", turn=2),
     Memory("s2:1", "The keeper of Orme Lock has retired.", TUESDAY, "Ada", "s2", turn=1),
 )
+CONVERSATIONS = Path(__file__).parent / "conversations"
+ACCEPTED = {  # what a reader of the conversation calls a topic, a thing or a person that it is about
+    "coding": "Grafana, PostgreSQL, Modbus, Prometheus, Slack, TimescaleDB, Alertmanager, GitHub Actions, GitLab CI, "
+    "Grundfos, Lena, MacBook, S3, Siemens, VLAN, event_loop, poll_meters, Airflow, Docker, Poetry, asyncpg, pymodbus",
+    "family": "Priya, Biscuit, Easter, Heinz, Grandma, Jena, Tobias, Arjun, Signal, Ruth, Skype, Weimar, Zeiss, "
+    "Ikea, Sixt, Deutsche Bahn, Brandt, Leipzig, Baltic, Pune",
+    "standup": "Captain Jensen, Harbour IT, Beacon, API, BEA-120, Confluence, IALA, Keycloak, Notices, Rostock, "
+    "Sentry, k6, BITV, Baltic, Beacon 1.4, Figma, Helm, IndexedDB, Jira, Kiel, MapLibre, OpenAPI, Playwright, "
+    "PostgreSQL, Redis, TypeError, buoy.light, iPad, iPads, Offline, tileserver-gl",
+}
 KNOWN = [
     Entity("tables/tide.csv", "file"),
     Entity("gauge.py::read_gauge", "function", aliases=("read_gauge",)),
@@ -110,6 +122,38 @@ def test_texts_are_kept_as_they_are(memory: AgentMemory, cypher: object) -> None
     assert item.metadata["document"] == made.key
     stored = stored_documents(open_corpus(memory.hoprank.client, memory.name))
     assert list(stored) == [made.key]
+
+
+def test_a_title_that_texts_get_is_no_concept(memory: AgentMemory) -> None:
+    said = ("Ask for the pump in Vind.", "It stands in Vind, too.", "Vind has pumps.")
+
+    remember(memory, Read(tuple(Memory(f"p:{at}", text, MONDAY, "Ada", title="Pumps") for at, text in enumerate(said))))
+
+    assert counts(memory) == {"Ada": 3, "Vind": 3}
+
+
+@pytest.mark.slow
+def test_a_name_that_is_known_as_something_else_or_is_shared_no_more_is_no_concept(memory: AgentMemory) -> None:
+    for at in range(2):
+        add_text(memory, f"We ask for Orme Lock, and for Vind, {at} times.", date=MONDAY, key=f"n{at}")
+    assert counts(memory) == {"Orme Lock": 2, "Vind": 2}
+
+    add_text(memory, "Yes.", date=TUESDAY, entities=[{"type": "module", "name": "Orme Lock"}])
+    add_text(memory, "We ask for nothing.", date=MONDAY, key="n0")
+
+    assert counts(memory) == {}
+    assert memory.resolve("Orme Lock").type == "module"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chat", ["coding", "family", "standup"])
+def test_concepts_of_chats_are_such_as_a_reader_accepts(memory: AgentMemory, chat: str) -> None:
+    Chats(memory.hoprank, memory.name).import_chats(CONVERSATIONS / f"{chat}.json")
+
+    names = [entity.name for entity in patterns.by_type(memory, "concept", limit=50)]
+
+    accepted = ACCEPTED[chat].split(", ")
+    assert len(set(names) & set(accepted)) >= max(0.9 * len(names), 15)
 
 
 @pytest.mark.slow

@@ -97,6 +97,43 @@ def test_a_convention_of_an_unknown_place_keeps_its_words() -> None:
 
 
 @pytest.mark.parametrize(
+    "rule",
+    [
+        "every table of surrealdb has a column",
+        "no calls of reconnect() in tests",
+        "a test for each file in hooks/ and db.ts",
+    ],
+)
+def test_a_place_is_named_as_a_whole(rule: str) -> None:
+    assert found(f"Rule: {rule}") == ({("convention", rule)}, set())
+
+
+def test_a_statement_of_what_is_known_says_no_more_of_it_than_at_first() -> None:
+    first = extract(memory("We always use tabs."), Gazetteer([])).entities
+
+    assert (
+        extract(memory("We always use tabs."), Gazetteer(Entity(one.name, one.type) for one in first)).entities == first
+    )
+
+
+@pytest.mark.parametrize("others", [(), ("lock is stale",), ("Lock is Stale", "lock is stale"), ("lock IS stale",)])
+def test_of_spellings_the_first_by_name_is_meant(others: tuple[str, ...]) -> None:
+    known = Gazetteer([Entity(name, "error_pattern") for name in (*others, "Lock is stale")])
+
+    (entity,) = extract(memory("Error: lock is stale"), known).entities
+
+    assert entity.name == min((*others, "Lock is stale"))
+
+
+def test_a_remedy_is_no_concept_that_its_words_mention() -> None:
+    known = Gazetteer([Entity("adding a lock", "concept")])
+
+    (fact,) = extract(memory("The crash was fixed by adding a lock to the pool."), known).facts
+
+    assert EntityKey.of(fact.target).name == "adding a lock to the pool"
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("Error: SurrealDB timeout", "SurrealDB timeout"),

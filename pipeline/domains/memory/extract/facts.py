@@ -1,25 +1,22 @@
-"""Extract conventions, error patterns and facts from the text of a memory, by markers, and concepts from several."""
+"""Extract conventions, error patterns and facts from the text of a memory, by markers."""
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pipeline.domains.memory.extract.gazetteer import Gazetteer, file_of
 from pipeline.domains.memory.extract.markers import SOUNDS_WRONG, Stated, evidence_of, stated_in
 from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.schema import SCHEMA
-from pipeline.text.names import FUNCTION_WORDS, name_key
 
 _NAMED_SPEAKER = 0.9  # confidence that a speaker is a person: chats may have names for programs; chosen by hand
 
 ROLES = frozenset("user assistant system tool human ai bot model developer function unknown".split())
 """Speakers that are roles in a chat and name no person."""
 
-_NUMERIC = re.compile(r"[\W\d_]*")
 _PLACE = re.compile(r"^(?P<what>.+)\s(?:in|for|under|within|inside|of)\s(?P<place>[^\s].*)$")
 _FIXES = tuple(SCHEMA.edges["fixed_by"].target)
 _FOLLOWERS = tuple(SCHEMA.edges["has_convention"].source)
+_DETERMINERS = frozenset(("the", "a", "an", "our", "all"))
 _ERROR, _CONVENTION, _CONCEPT = "error_pattern", "convention", "concept"
 
 
@@ -29,14 +26,6 @@ class Extracted:
 
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Concept:
-    """A concept, and the keys of the memories that have its name, in order."""
-
-    entity: Entity
-    memories: tuple[str, ...]
 
 
 def speaker_of(memory: Memory) -> Entity | None:
@@ -59,27 +48,6 @@ def extract(memory: Memory, known: Gazetteer) -> Extracted:
     for stated in stated_in(memory.text, memory.speaker):
         collected.add(stated)
     return Extracted(tuple(collected.entities.values()), tuple(collected.facts.values()))
-
-
-def concepts_from(
-    names: Mapping[str, Collection[str]], minimum: int, *, scope: str = "default", taken: Iterable[str] = ()
-) -> tuple[Concept, ...]:
-    """Return the names that at least ``minimum`` memories have as concepts, the most frequent first, then by name.
-
-    ``names`` has the keys of the memories by name. Spellings of a name (see :func:`~pipeline.text.names.name_key`) are
-    one concept, called as most of the memories spell it; the others are its aliases. Numbers, years, single letters and
-    function words are no concepts, nor are the names of other entities, ``taken``.
-    """
-    spellings: dict[str, dict[str, set[str]]] = defaultdict(dict)
-    keys = {name_key(name) for name in taken}
-    for name, memories in names.items():
-        key = name_key(name)
-        telling = len(key) > 1 and not _NUMERIC.fullmatch(key) and not FUNCTION_WORDS.issuperset(key.split())
-        if telling and key not in keys:
-            spellings[key].setdefault(name, set()).update(memories)
-    made = (_concept(of_key, scope) for of_key in spellings.values())
-    shared = [concept for concept in made if len(concept.memories) >= max(1, minimum)]
-    return tuple(sorted(shared, key=lambda concept: (-len(concept.memories), concept.entity.name)))
 
 
 class _Collector:
@@ -110,7 +78,7 @@ class _Collector:
     def _convention(self, stated: Stated) -> None:
         name, place = stated.first, None
         if match := _PLACE.match(stated.first):
-            place = self._resolved(match["place"], _FOLLOWERS)
+            place = self._whole(match["place"], _FOLLOWERS)
             name = match["what"] if place else name
         convention = self._entity(name, _CONVENTION, stated)
         if place is not None:
@@ -119,25 +87,34 @@ class _Collector:
     def _is_error(self, name: str) -> bool:
         return SOUNDS_WRONG.search(name) is not None or self._known.resolve(name, (_ERROR,)) is not None
 
-    def _resolved(self, name: str, types: tuple[str, ...]) -> Entity | None:
-        """Return the known entity whose name is ``name``, else the only one mentioned in it.
-
-        A file that is mentioned with something in it (``reconnect`` in db.ts) doesn't count.
-        """
+    def _whole(self, name: str, types: tuple[str, ...]) -> Entity | None:
+        """Return the known entity whose name is ``name``."""
         first, _, rest = name.partition(" ")
-        bare = rest if rest and first.casefold() in ("the", "a", "an", "our", "all") else name
-        if whole := self._known.resolve(bare, types):
+        return self._known.resolve(rest if rest and first.casefold() in _DETERMINERS else name, types)
+
+    def _resolved(self, name: str, types: tuple[str, ...]) -> Entity | None:
+        """Return the known entity whose name is ``name``, else the only one mentioned in it that is no concept.
+
+        Concepts are named by such clauses themselves, so which of them was first would decide. A file that is mentioned
+        with something in it (``reconnect`` in db.ts) doesn't count.
+        """
+        if whole := self._whole(name, types):
             return whole
-        keys = {mention.entity for mention in self._known.mentions(name) if mention.entity.type in types}
+        named = frozenset(types) - {_CONCEPT}
+        keys = {mention.entity for mention in self._known.mentions(name) if mention.entity.type in named}
         mentioned = [self._known[key] for key in sorted(keys)]
         holding = {file_of(entity) for entity in mentioned if entity.type != "file"}
         left = [entity for entity in mentioned if entity.type != "file" or entity.name not in holding]
         return left[0] if len(left) == 1 else None
 
     def _entity(self, name: str, kind: str, stated: Stated) -> Entity:
+        """Return what a statement names: an entity with this alias, else the first by name of those so spelled."""
         description = "" if stated.sentence == name else stated.sentence
         made = Entity(name, kind, self._memory.scope, description, confidence=stated.confidence)
-        return self._mentioned(self._known.resolve(name, (kind,)) or made)
+        known = self._known.called(name, kind)
+        others = [entity for entity in known if entity.name.casefold() != name.casefold()]
+        named = others[0] if len(others) == 1 else min([made, *known], key=lambda entity: (entity.name, entity.scope))
+        return self._mentioned(replace(made, name=named.name, scope=named.scope))
 
     def _mentioned(self, entity: Entity) -> Entity:
         entity = replace(entity, mention_count=1, created_at=None, updated_at=None)  # a mention of its own
@@ -149,15 +126,10 @@ class _Collector:
         if source.key == target.key:
             return
         memory, evidence = self._memory, (evidence_of(self._memory, stated.sentence),)
-        ends = self._mentioned(source).id, kind, self._mentioned(target).id
+        for end in (source, target):
+            if end.key not in self.entities:  # known, and nothing more is said of it here
+                self._mentioned(replace(end, confidence=0.0))
+        ends = source.id, kind, target.id
         fact = Fact(*ends, memory.time, confidence=stated.confidence, scope=memory.scope, evidence=evidence)
         former = self.facts.get(fact.triple, fact)
         self.facts[fact.triple] = max(former, fact, key=lambda one: one.confidence)
-
-
-def _concept(spellings: Mapping[str, set[str]], scope: str) -> Concept:
-    name, *aliases = sorted(spellings, key=lambda spelling: (-len(spellings[spelling]), spelling))
-    memories = tuple(sorted(set().union(*spellings.values())))
-    count = len(memories)
-    confidence = round(count / (count + 1), 3)  # 0.667 for two memories, 0.9 for nine
-    return Concept(Entity(name, "concept", scope, "", tuple(aliases), count, confidence), memories)

@@ -162,6 +162,13 @@ class Gazetteer:
         candidates = [spelling for spelling in spelled if not allowed or spelling.entity.type in allowed]
         return self._entities[keys[0]] if len(keys := _narrowed(bare, candidates, "")) == 1 else None
 
+    def called(self, name: str, kind: str) -> list[Entity]:
+        """Return the entities of a type that the whole of ``name`` may name, in order of their ids."""
+        bare = " ".join(name.split())
+        spelled = [one for one in self._spellings.get(_lowered(bare), ()) if _is_spelled(bare, one)]
+        keys = {spelling.entity.key for spelling in spelled if spelling.entity.type == kind}
+        return [self._entities[key] for key in sorted(keys)]
+
     def _meant(
         self, text: str, start: int, end: int, candidates: Sequence[Spelling], *, code: bool
     ) -> list[EntityKey] | None:

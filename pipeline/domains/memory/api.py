@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, overload
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.remember import Remembered, add_text, remember
 from pipeline.domains.memory.times import read_time, when
 from pipeline.domains.memory.versions import Revision
+from pipeline.errors import InputError
 from pipeline.json_values import plain
 from pipeline.knowledge.clock import now
 from pipeline.progress import Progress
@@ -161,9 +162,35 @@ class Memory(AgentMemory):
 
         return self.read_whole(read)
 
-    def mentions(self, entity: str, *, scope: str | None = None) -> list[str]:
-        """Return the keys of the texts that mention an entity, sorted."""
-        return self.read_whole(lambda memory: memory.texts_of(memory.resolve(entity, scope=scope).id))
+    @overload
+    def mentions(
+        self, entity: str, *, as_of: str | None = None, known_at: str | None = None, scope: str | None = None
+    ) -> list[str]: ...
+
+    @overload
+    def mentions(self, *, text: str, as_of: str | None = None, known_at: str | None = None) -> list[Entity]: ...
+
+    def mentions(
+        self,
+        entity: str | None = None,
+        *,
+        text: str | None = None,
+        as_of: str | None = None,
+        known_at: str | None = None,
+        scope: str | None = None,
+    ) -> list[str] | list[Entity]:
+        """Return the keys of the texts that mention an entity, sorted; or the entities that a ``text`` mentions.
+
+        A text is given by its key; the entities with the most mentions come first. Raises InputError unless one of both
+        is given.
+        """
+        times = when(as_of, known_at, self.zone)
+        if (entity is None) == (text is None):
+            raise InputError("Either an entity or a text is asked for.", "Give the name of an entity or text=KEY.")
+        if text is not None:
+            return self.read_whole(lambda memory: patterns.mentioned(memory, text, times))
+        name = str(entity)
+        return self.read_whole(lambda memory: memory.texts_of(memory.resolve(name, scope=scope, when=times).id, times))
 
     def forget(
         self,
@@ -228,7 +255,25 @@ def history(
     return {"facts": plain(hoprank.kept(Memory, memory).history(entity, relation, scope=scope))}
 
 
+def mentions(
+    hoprank: HopRank,
+    entity: Annotated[str | None, Field(description="Name, alias or id of an entity: what mentions it.")] = None,
+    text: Annotated[str | None, Field(description="Key of a text: the entities that it mentions.")] = None,
+    as_of: Annotated[str | None, Field(description="Only texts said by this time, ISO 8601.")] = None,
+    known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
+    scope: Scope = None,
+    memory: Name = "memory",
+) -> dict[str, Any]:
+    """Return the texts that mention an entity, or the entities that a text mentions."""
+    opened = hoprank.kept(Memory, memory)
+    if entity is None or text is not None:
+        found = opened.mentions(entity, text=text, as_of=as_of, known_at=known_at)  # type: ignore[call-overload]
+        return {"entities": plain(found)}
+    return {"texts": plain(opened.texts(opened.mentions(entity, as_of=as_of, known_at=known_at, scope=scope)))}
+
+
 VERBS = (
     Verb("recall", recall, "Recall the memories and entities that answer a question, now or as of an earlier time."),
     Verb("history", history, "List every version of the facts of an entity: when each held, and when it was known."),
+    Verb("mentions", mentions, "List the texts that mention an entity, or the entities that a text mentions."),
 )

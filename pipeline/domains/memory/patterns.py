@@ -7,8 +7,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from pipeline.domains.memory.extract.markers import evidence_of, sentence_naming
 from pipeline.domains.memory.memory import AgentMemory, read_entity, read_fact
-from pipeline.domains.memory.records import NOW, Entity, Fact, When
+from pipeline.domains.memory.records import NOW, Entity, Fact, Memory, When
 from pipeline.domains.memory.schema import MEMORY, MENTIONS
 from pipeline.domains.memory.versions import overlap
 from pipeline.grouping import grouped
@@ -58,9 +59,37 @@ def related(
     *,
     reverse: bool = False,
 ) -> list[Related]:
-    """Return what an entity relates to, or with ``reverse`` what relates to it, heaviest facts first."""
+    """Return what an entity relates to, or with ``reverse`` what relates to it, heaviest facts first.
+
+    If ``types`` name mentions, the texts that mention it come after its facts, by time.
+    """
     direction, types = Direction.IN if reverse else Direction.OUT, memory.check_relations(types)
-    return [one for _, one in facts_of(memory, [entity.id], when, types=types, direction=direction, limit=limit)]
+    found = [one for _, one in facts_of(memory, [entity.id], when, types=types, direction=direction, limit=limit)]
+    texts = mentioning(memory, entity, when) if reverse and types and MENTIONS in types else ()
+    return [*found, *(_mention(text, entity) for text in texts)][:limit]
+
+
+def mentioning(memory: AgentMemory, entity: Entity, when: When = NOW) -> list[Memory]:
+    """Return the texts that mention an entity, by time."""
+    return memory.texts(memory.texts_of(entity.id, when))
+
+
+def mentioned(memory: AgentMemory, text: str, when: When = NOW) -> list[Entity]:
+    """Return the entities that the text with a key mentions, those with the most mentions first.
+
+    Raises GraphError if there is no such text.
+    """
+    ids = [memory.text(text).node_id]
+    rows = memory.read("memory_mentioned_at", when, ids=ids, type=MENTIONS)
+    nodes = memory.graph_at(when).get_nodes([row["entity"] for row in rows])
+    return sorted(map(Entity.of, nodes), key=lambda entity: (-entity.mention_count, entity.id))
+
+
+def _mention(text: Memory, entity: Entity) -> Related:
+    """Return a mention as a fact of the text, from when it was said on, with the sentence as its evidence."""
+    evidence = (evidence_of(text, sentence_naming(text.text, [entity.name])),)
+    fact = Fact(text.node_id, MENTIONS, entity.id, text.time, scope=text.scope, evidence=evidence)
+    return Related(fact, Entity(text.key, MEMORY, text.scope, text.text, mention_count=0))
 
 
 def hops(

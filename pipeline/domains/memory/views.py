@@ -57,6 +57,15 @@ def _listed(place: int, head: str, body: str) -> list[RenderableType]:
     return [Text(f"{place:>2}  {head}", style="bold"), Padding(Text(body), (0, 0, 0, 4))]
 
 
+def texts_view(texts: Sequence[domain.records.Memory]) -> list[RenderableType]:
+    """Return texts: when each was said, by whom, its key, and itself."""
+    parts: list[RenderableType] = []
+    for place, text in enumerate(texts, 1):
+        head = "  ".join(filter(None, (text.time[:10], text.speaker, text.key)))
+        parts += _listed(place, head, one_line(text.text, _LONGEST_TEXT))
+    return parts
+
+
 def related_view(related: Sequence[domain.patterns.Related], *, sources: bool = False) -> Table:
     """Return a row a fact: its other end, its strength, and since when it holds; with ``sources`` both ends."""
     rows = []

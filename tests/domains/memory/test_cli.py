@@ -72,6 +72,21 @@ def test_each_pattern_answers_as_of_a_time(shared_harbour: AgentMemory) -> None:
     assert "Nothing relates to hono" in run(shared_harbour, "reverse", "hono", "--as-of", "2026-01-31").stderr
 
 
+def test_mentions_are_listed_from_both_ends(shared_harbour: AgentMemory) -> None:
+    listed = run(shared_harbour, "mentions", "hono").stdout
+    before = run(shared_harbour, "mentions", "hono", "--as-of", "2026-01-31").stderr
+    reverse = loaded(shared_harbour, "reverse", "hono", "--type", "mentions")
+
+    assert "2026-02-10  Marten  harbour/migration:1" in listed
+    assert "We moved the tide-service from express to hono" in listed
+    assert "No text mentions hono" in before
+    assert "harbour/migration:1" in [one["entity"]["name"] for one in reverse]
+    assert all("hono" in one["fact"]["evidence"][0].lower() for one in reverse)
+    of_text = loaded(shared_harbour, "mentions", "--text", "harbour/migration:1")
+    assert {"tide-service", "express", "hono", "Marten"} <= {one["name"] for one in of_text}
+    assert "hono" in run(shared_harbour, "mentions", "--text", "harbour/migration:1").stdout
+
+
 @pytest.mark.slow
 def test_a_search_says_what_it_found_and_by_which_level(shared_harbour: AgentMemory) -> None:
     explained = run(

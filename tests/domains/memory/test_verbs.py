@@ -8,7 +8,7 @@ from tests.domains.verbs import asked
 
 
 def test_memories_are_recalled(memory: AgentMemory) -> None:
-    add_text(memory, "We moved the API server to Hono.", date="2026-02-10")
+    made, _ = add_text(memory, "We moved the API server to Hono.", date="2026-02-10", speaker="Ada")
 
     found = asked(memory.hoprank, "memory", "recall", question="What runs the API server?", memory=memory.name)
     before = asked(
@@ -17,3 +17,7 @@ def test_memories_are_recalled(memory: AgentMemory) -> None:
 
     assert "We moved the API server to Hono." in str(found)
     assert "moved the API server" not in str(before["items"])
+    texts = asked(memory.hoprank, "memory", "mentions", entity="Ada", memory=memory.name)["texts"]
+    assert [(text["key"], text["text"]) for text in texts] == [(made.key, "We moved the API server to Hono.")]
+    named = asked(memory.hoprank, "memory", "mentions", text=made.key, memory=memory.name)["entities"]
+    assert [(entity["type"], entity["name"]) for entity in named] == [("person", "Ada")]

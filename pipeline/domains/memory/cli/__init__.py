@@ -9,7 +9,16 @@ from pipeline.domains.memory.cli import add, dedupe, facts, search
 _COMMANDS: tuple[tuple[Callable[..., None], ...], ...] = (
     (add.add, add.import_, add.scan, add.forget, add.drop),
     (search.search, search.hybrid),
-    (facts.direct, facts.reverse, facts.hops, facts.subgraph, facts.path, facts.by_type, facts.most_connected),
+    (
+        facts.direct,
+        facts.reverse,
+        facts.mentions,
+        facts.hops,
+        facts.subgraph,
+        facts.path,
+        facts.by_type,
+        facts.most_connected,
+    ),
     (facts.fact, facts.invalidate, facts.supersede, facts.retract, facts.history, facts.conflicts),
     (search.evaluate,),
 )

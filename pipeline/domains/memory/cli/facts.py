@@ -9,6 +9,7 @@ from pipeline.cli.options import Depth, EdgeTypes, Limit
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory import views
 from pipeline.domains.memory.cli.options import Ask, Entity, EntityType, Reading, Scoped, Then, Where
+from pipeline.errors import InputError
 from pipeline.text.prose import counted
 
 Source = Annotated[str, Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
@@ -37,6 +38,28 @@ def reverse(
         start, when = where.find(memory, entity)
         found = domain.patterns.related(memory, start, types, when, limit, reverse=True)
     deliver(found, run.as_json, views.related_view, f"Nothing relates to {start.name}{where.then}.")
+
+
+def mentions(
+    entity: Annotated[
+        str | None, Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.", show_default=False)
+    ] = None,
+    text: Annotated[str | None, Option("--text", metavar="KEY", help="List what this text mentions instead.")] = None,
+    where: Where = Where(),
+    limit: Limit = 100,
+    run: Reading = Ask(),
+) -> None:
+    """List the texts that mention an entity; with --text the entities that a text mentions."""
+    if (entity is None) == (text is None):
+        raise InputError("Either an entity or a text is asked for.", "Give ENTITY or --text KEY.")
+    with run.opened() as memory:
+        if text is not None:
+            found = domain.patterns.mentioned(memory, text, where.when(memory))[:limit]
+            deliver(found, run.as_json, views.entities_view, f"The text {text} mentions nothing{where.then}.")
+            return
+        start, when = where.find(memory, entity or "")
+        texts = domain.patterns.mentioning(memory, start, when)[:limit]
+    deliver(texts, run.as_json, views.texts_view, f"No text mentions {start.name}{where.then}.")
 
 
 def hops(

@@ -20,8 +20,8 @@ definition found in a file counts for the file as much as its own words. Chosen 
 file came first for 1 of 20 questions to code, with it for 10."""
 
 _TESTS = 0.5
-"""Weight of code that tests, unless a question speaks of tests: it has the words of what it tests, many times. Chosen
-by hand."""
+"""Weight of code that tests, unless a question speaks of tests: it has the words of what it tests, many times. Of 20
+questions to code 14 find their file first with it and 13 without, 18 and 17 among the first three."""
 _TEST = re.compile(r"\btest", re.IGNORECASE)
 _TEST_PATH = re.compile(
     r"(?:^|/)(?:tests?|__tests__|specs?)/|(?:^|/)(?:test_[^/]*|conftest\.py)$|[_.](?:test|spec)\.\w+$"

@@ -1,6 +1,6 @@
 """Recall: question -> texts, entities, themes -> fusion -> items; and the hybrid pattern, by topic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -143,12 +143,20 @@ def _recall(
     texts, ranks, entities, themes = _rank(memory, when, levels, hits, meant)
     items: list[Found] = [
         FoundText(hits[key], score, steps.levels_of(key, texts, TEXT_WEIGHTS))
-        for key, score in steps.fuse(texts, TEXT_WEIGHTS).items()
+        for key, score in steps.fuse(_with_last(texts, hits), TEXT_WEIGHTS).items()
     ]
     items += _found_entities(memory, when, ranks, entities, top_k)
     items = sorted(items, key=lambda item: -item.score)[:top_k]  # of equal ones memories first, then by key or id
     shares = items[0].levels if items else {}
     return Recall(tuple(items), themes, periods, max(shares, key=lambda level: shares[level].share, default=None))
+
+
+def _with_last(texts: Mapping[Level, Ranks], hits: Collection[str]) -> dict[Level, Ranks]:
+    """Return the ranks of each level with the memories that it lacks behind all others.
+
+    Else the best text would lose to a worse one that mentions anything at all.
+    """
+    return {level: {key: ranks.get(key, len(ranks) + 1) for key in hits} for level, ranks in texts.items()}
 
 
 def _rank(

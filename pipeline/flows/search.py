@@ -90,6 +90,8 @@ class Retriever:
         row = leg_named(leg)
         matches = self.match(filters) if filters is not None else None
         trace = self.rank(question, row, query_vector, matches)
+        if matches is not None and matches.generation != trace.generation:
+            raise self.corpus.superseded()
         result = self.hydrate(trace, top_k, explain=explain)
         if not result.items:
             # The hits of others have told that their generation was still visible.

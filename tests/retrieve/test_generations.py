@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +19,7 @@ from pipeline.flows.maintain import drop, rename
 from pipeline.flows.search import Retriever
 from pipeline.ingest.update.write_session import WriteSession
 from pipeline.retrieve.filters import matches
+from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.passage_relations import read_relations
 from pipeline.retrieve.question import check_question
@@ -212,6 +213,28 @@ def test_each_leg_answers_from_the_new_generation(
 
     assert replaced.texts == 2
     assert found
+    assert all("Number2" in item.content for item in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", [""], ids=["no query"])
+@pytest.mark.parametrize("leg", [Leg.BM25, Leg.VECTOR, Leg.WHOLE])
+def test_a_filter_and_a_ranking_are_of_one_generation(
+    hoprank: HopRank, corpus_name: str, leg: Leg, replaced: Replaced, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matching = Retriever.match
+
+    def match(self: Retriever, filters: Mapping[str, Any]) -> Matches:
+        found = matching(self, filters)
+        if replaced.texts == 1:
+            replaced.replace()
+        return found
+
+    monkeypatch.setattr(Retriever, "match", match)
+    found = hoprank.search(QUESTION, corpus=corpus_name, leg=leg, filters={"year": 1833}, top_k=3).items
+
+    assert replaced.texts == 2
+    assert len(found) == 3
     assert all("Number2" in item.content for item in found)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.domains.memory.dedupe.apply import _write, apply, discard, merges, undo
+from pipeline.domains.memory.dedupe.apply import _write, apply, discard, mark, merges, undo
 from pipeline.domains.memory.dedupe.plan import Plan, accepted, plan
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.schema import MENTIONS
@@ -150,4 +150,19 @@ def test_a_merge_that_was_killed_before_it_changed_anything_leaves_the_journal(
 
     apply(graph, journal, wanted)
 
+    assert [merge.complete for merge in merges(journal)] == [True]
+
+
+def test_a_merge_that_was_killed_when_it_was_done_is_done_for_its_plan(
+    new_graph: NewGraph, memory_settings: MemorySettings
+) -> None:
+    graph, journal = surreal(new_graph)
+    wanted = plan(graph, memory_settings)
+    done = apply(graph, journal, wanted)
+    assert done
+    mark(journal, done.id, complete=False)
+    merged = contents(graph)
+
+    assert apply(graph, journal, wanted) == done
+    assert contents(graph) == merged
     assert [merge.complete for merge in merges(journal)] == [True]

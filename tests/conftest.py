@@ -44,6 +44,8 @@ TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 os.environ.setdefault(JAVA_FLAGS, f"{TRUSTED} -XX:TieredStopAtLevel=1")
 # Without bytecode each worker rewrites all assertions, and each command compiles the package, at every run.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Of whoever runs the tests: a pipe is as wide as it says.
+os.environ.pop("COLUMNS", None)
 sys.dont_write_bytecode = False
 # Most tests embed a few texts: in float32 they need not load the model. Tests of precision name theirs.
 os.environ.setdefault("HOPRANK_EMBED__PRECISION", Precision.FLOAT32)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Annotated, Any, Literal, overload
 
 from pydantic import Field
 
@@ -257,8 +257,10 @@ def history(
 
 def mentions(
     hoprank: HopRank,
-    entity: Annotated[str | None, Field(description="Name, alias or id of an entity: what mentions it.")] = None,
-    text: Annotated[str | None, Field(description="Key of a text: the entities that it mentions.")] = None,
+    what: Annotated[str, Field(min_length=1, description="Name, alias or id of an entity; or the key of a text.")],
+    kind: Annotated[
+        Literal["entity", "text"], Field(description="entity: the texts that mention it; text: what it mentions.")
+    ] = "entity",
     as_of: Annotated[str | None, Field(description="Only texts said by this time, ISO 8601.")] = None,
     known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
     scope: Scope = None,
@@ -266,10 +268,9 @@ def mentions(
 ) -> dict[str, Any]:
     """Return the texts that mention an entity, or the entities that a text mentions."""
     opened = hoprank.kept(Memory, memory)
-    if entity is None or text is not None:
-        found = opened.mentions(entity, text=text, as_of=as_of, known_at=known_at)  # type: ignore[call-overload]
-        return {"entities": plain(found)}
-    return {"texts": plain(opened.texts(opened.mentions(entity, as_of=as_of, known_at=known_at, scope=scope)))}
+    if kind == "text":
+        return {"entities": plain(opened.mentions(text=what, as_of=as_of, known_at=known_at))}
+    return {"texts": plain(opened.texts(opened.mentions(what, as_of=as_of, known_at=known_at, scope=scope)))}
 
 
 VERBS = (

@@ -17,7 +17,7 @@ def test_memories_are_recalled(memory: AgentMemory) -> None:
 
     assert "We moved the API server to Hono." in str(found)
     assert "moved the API server" not in str(before["items"])
-    texts = asked(memory.hoprank, "memory", "mentions", entity="Ada", memory=memory.name)["texts"]
+    texts = asked(memory.hoprank, "memory", "mentions", what="Ada", memory=memory.name)["texts"]
     assert [(text["key"], text["text"]) for text in texts] == [(made.key, "We moved the API server to Hono.")]
-    named = asked(memory.hoprank, "memory", "mentions", text=made.key, memory=memory.name)["entities"]
+    named = asked(memory.hoprank, "memory", "mentions", what=made.key, kind="text", memory=memory.name)["entities"]
     assert [(entity["type"], entity["name"]) for entity in named] == [("person", "Ada")]

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 
 from pipeline.db.corpus import open_corpus
 from pipeline.domains.memory.dedupe.apply import merges
@@ -14,7 +15,6 @@ from pipeline.domains.memory.schema import DEFINITIONS, MEMORY, MENTIONS
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
-from pipeline.knowledge.records import Json
 from pipeline.knowledge.sync import NO_EMBEDDINGS, Embeddings
 from pipeline.retrieve.legs import Leg
 
@@ -192,32 +192,39 @@ def write_mentions(
     nodes: Iterable[KnowledgeNode],
     mentioned: Mapping[str, Sequence[Entity]],
     complete: Iterable[str] = (),
-    *,
-    shared: bool = False,
+    shared: Mapping[str, Sequence[Entity]] = MappingProxyType({}),
     dropped: Iterable[str] = (),
 ) -> Mentioned:
-    """Write the nodes of memories and what they mention, in one edit; return what is new.
+    """Write the nodes of memories and what they mention, in one edit; return what is new, except concepts.
 
-    ``mentioned`` has entities by the id of a memory's node. An entity counts a mention for each memory once.
-    ``complete`` are the nodes all of whose mentions are passed: others are removed, as after a change of the text.
-    ``shared`` mentions are those of concepts, by names that memories have in common: they are kept apart from others,
-    and those of the ``dropped`` concepts are removed, with the concepts of which nothing else is known.
+    ``mentioned`` has entities by the id of a memory's node, ``shared`` concepts, by names that memories have in common;
+    their mentions are kept apart. An entity counts a mention for each memory once. ``complete`` are the nodes all of
+    whose mentions are passed: others are removed, as after a change of the text. Mentions of ``dropped`` concepts by
+    names in common are removed, with the concepts of which nothing else is known.
     """
     wanted, whole, lost = {node.id: node for node in nodes}, frozenset(complete), frozenset(dropped)
-    entities = together(chain.from_iterable(mentioned.values()))
+    entities = together(chain.from_iterable((*mentioned.values(), *shared.values())))
     memory.schema.check([entity.to_node() for entity in entities.values()], ())
     graph = memory.graph(create=True)
     stored = {node.id: node for node in graph.get_nodes([*entities, *whole])}
     embeddings = _embed_new(memory, entities, stored)
-    pairs = {(source, entity.id) for source, named in mentioned.items() for entity in named}
-    properties: dict[str, Json] = {"shared": True} if shared else {}
+    named, in_common = _pairs(mentioned), _pairs(shared)
 
     def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Mentioned]:
         known = {(edge.source, edge.target): edge for edge in edges if edge.type == MENTIONS}
-        alike = {pair for pair, edge in known.items() if bool(edge.properties.get("shared")) == shared}
+        is_shared = {pair: bool(edge.properties.get("shared")) for pair, edge in known.items()}
+        pairs = named | {pair for pair in in_common if pair[0] in nodes or pair[0] in wanted}
         new = pairs - known.keys()
-        gone = {pair for pair in alike if pair[1] in lost or (pair[0] in whole and pair not in pairs)}
-        own = set() if shared else (pairs & known.keys()) - alike  # what the names in common gave, the text names, too
+        gone = {
+            pair
+            for pair in known.keys() - named
+            if (is_shared[pair] and pair[1] in lost) or (pair[0] in whole and pair not in pairs)
+        }
+        moved = {  # the text names by itself what it had in common with others, or no more
+            pair
+            for pair in pairs & known.keys()
+            if (pair in named and is_shared[pair]) or (pair not in named and pair[0] in whole and not is_shared[pair])
+        }
         counts = Counter(target for _, target in new)
         counts.subtract(target for _, target in gone)
         after = {id_: replace(entity, mention_count=counts[id_]) for id_, entity in entities.items()}
@@ -236,18 +243,21 @@ def write_mentions(
         edits = replace(
             edits,
             nodes=[*edits.nodes, *fresh],
-            edges=[KnowledgeEdge(*pair, MENTIONS, properties=properties) for pair in sorted(new | own)],
+            edges=[
+                KnowledgeEdge(*pair, MENTIONS, properties={} if pair in named else {"shared": True})
+                for pair in sorted(new | moved)
+            ],
             removed_nodes=sorted(empty),
             removed_edges=[known[pair].id for pair in sorted(gone)],
         )
         return edits, Mentioned(
-            len(new),
+            len(named - known.keys()),
             sum(node.id not in nodes for node in fresh),
             len((changed.keys() & entities.keys()) - nodes.keys()),
         )
 
     before = memory.mentioned_by([id_ for id_ in whole if id_ in stored])
-    sources = {*wanted, *mentioned, *whole, *lost}
+    sources = {*wanted, *mentioned, *shared, *whole, *lost}
     return graph.edit(
         [*sources, *entities, *before],
         decide,
@@ -256,6 +266,10 @@ def write_mentions(
         reads=EdgesRead.TOUCHING,
         around=sources,
     )
+
+
+def _pairs(mentioned: Mapping[str, Sequence[Entity]]) -> set[tuple[str, str]]:
+    return {(source, entity.id) for source, entities in mentioned.items() for entity in entities}
 
 
 def _changes(entity: Entity, stored: KnowledgeNode | None) -> bool:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from pipeline.domains.memory import entities as steps
 from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.chats.messages import Given, Read
-from pipeline.domains.memory.concepts import share_concepts
+from pipeline.domains.memory.concepts import shared_concepts
 from pipeline.domains.memory.entities import Mentioned
 from pipeline.domains.memory.extract.facts import Extracted, extract, speaker_of
 from pipeline.domains.memory.extract.gazetteer import Gazetteer
@@ -68,12 +68,14 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         known = steps.known_entities(memory, shared=False)
         mentioned, facts = _understood(read.memories, given, known, steps.survivors(memory))
         entities = {entity.id: entity for entity in chain.from_iterable(mentioned.values())}
+        texts = {one.node_id: one.text for one in read.memories}
+        shared = shared_concepts(memory, texts, [*known, *entities.values()])
         nodes = [_node(one) for one in read.memories]
-        written = steps.write_mentions(memory, nodes, mentioned, [node.id for node in nodes])
+        written = steps.write_mentions(memory, nodes, mentioned, texts, shared.mentioned, shared.dropped)
         revision = add_facts(memory, facts, rule=state) if facts else None
         stored = {entity.id for entity in known}
         steps.mention_in_texts(memory, [entity for id_, entity in entities.items() if id_ not in stored])
-        concepts = share_concepts(memory, {one.node_id: one.text for one in read.memories})
+        concepts = len({one.id for text in texts for one in shared.mentioned.get(text, ())})
     return Remembered(ingested, written, len(revision.added) if revision else 0, concepts, read.skipped)
 
 

@@ -11,8 +11,16 @@ from pathlib import Path
 
 from pipeline.domains.memory.code.findings import ROOT, Scan
 from pipeline.domains.memory.code.scan import scan
-from pipeline.domains.memory.concepts import share_concepts
-from pipeline.domains.memory.entities import embed, mention_in_texts, surviving, survivors, together
+from pipeline.domains.memory.concepts import shared_concepts
+from pipeline.domains.memory.entities import (
+    embed,
+    known_entities,
+    mention_in_texts,
+    surviving,
+    survivors,
+    together,
+    write_mentions,
+)
 from pipeline.domains.memory.memory import AgentMemory, read_fact
 from pipeline.domains.memory.records import Entity, EntityKey, Fact
 from pipeline.domains.memory.revise import edits_of, renamed
@@ -99,7 +107,9 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
     )
     mentions = mention_in_texts(memory, [entities[node.id] for node in put if node.id in entities]) if new else 0
     if mentions:
-        share_concepts(memory, {})
+        memory = memory.opened()
+        shared = shared_concepts(memory, {}, known_entities(memory, shared=False))
+        write_mentions(memory, (), {}, (), shared.mentioned, shared.dropped)
     # a scan of one revision ends facts by adding their last versions
     ended = len(revision.expired) if history else sum(bool(fact.invalid_at) for fact in revision.added)
     added = len(revision.added) - (0 if history else ended)

@@ -185,7 +185,7 @@ def test_a_corpus_is_looked_into_renamed_exported_and_imported(
     assert "--as" in taken.stderr
     assert first["top"] == second["top"]
     assert (second["corpus"]["documents"], second["corpus"]["edges"]) == (4, first["corpus"]["edges"])
-    assert "Mira Holt 2" in shown.stdout
+    assert "Mira Holt (2)" in shown.stdout
 
 
 def test_corpora_are_listed_and_dropped(run: Any, archive: Path, corpus_name: str, client: Client) -> None:

@@ -281,11 +281,11 @@ class Killing:
         whole = {key: after if left.get(key) == after.get(key) else before for key in {*left, *before, *after}}
         if mixed := difference(left, {key: state[key] for key, state in whole.items() if key in state}):
             wrong.append(("half-written", mixed))
-        if case.counts and left == after:
+        if case.counts and state == after:
             return wrong
         again = self._run(case)
         found = self._state()
-        if again.status != 0 and not (again.status == 2 and left == after):
+        if again.status != 0 and not (again.status == 2 and state == after):
             wrong.append(("failed", f"{again.status}: {again.said.strip()[-300:]}"))
         if found != after:
             wrong.append(("differ", difference(found, after)))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from neo4j.exceptions import TransientError
 
 from pipeline.domains.memory.dedupe.apply import _write, apply, discard, mark, merges, undo
 from pipeline.domains.memory.dedupe.plan import Plan, accepted, plan
@@ -165,4 +166,29 @@ def test_a_merge_that_was_killed_when_it_was_done_is_done_for_its_plan(
 
     assert apply(graph, journal, wanted) == done
     assert contents(graph) == merged
+    assert [merge.complete for merge in merges(journal)] == [True]
+
+
+def test_a_transaction_that_is_tried_again_withdraws_what_was_killed_once(
+    new_graph: NewGraph, memory_settings: MemorySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, journal = surreal(new_graph)
+    wanted = plan(graph, memory_settings)
+    faults: list[BaseException] = [KeyboardInterrupt(), TransientError("The server had no time.")]
+
+    def noted(*given: Any) -> None:
+        fault = faults.pop(0) if faults else None
+        if isinstance(fault, TransientError):  # before anything is noted again
+            raise fault
+        _write(*given)
+        if fault:
+            raise fault
+
+    monkeypatch.setattr("pipeline.domains.memory.dedupe.apply._write", noted)
+    with pytest.raises(KeyboardInterrupt):
+        apply(graph, journal, wanted)
+
+    apply(graph, journal, wanted)
+
+    assert not faults
     assert [merge.complete for merge in merges(journal)] == [True]

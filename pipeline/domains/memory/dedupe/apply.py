@@ -79,16 +79,16 @@ def apply(graph: KnowledgeGraph, journal: KnowledgeGraph, plan: Plan) -> Merge |
     interrupted = [one for one in merges(journal) if not one.complete]
 
     def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Merge]:
-        # Those whose entities are all there were killed before the graph changed; another one of this plan changed it.
-        unchanged = [one for one in interrupted if all(nodes.keys() >= {*group.members} for group in one.groups)]
-        for one in interrupted:
-            if one.plan == plan.id and one not in unchanged:
+        for one in [*interrupted]:
+            if all(nodes.keys() >= {*group.members} for group in one.groups):  # killed before the graph changed
+                interrupted.remove(one)
+                written.append(one)
+            elif one.plan == plan.id:  # killed after it
                 return Edits(), one
         _refuse_stale(groups, digests, nodes)
         time = now()
         rewrite = merge(groups, nodes, edges, time)
         _withdraw(journal, written)
-        _withdraw(journal, unchanged)
         moved = len(rewrite.after_edges)
         folded = len(rewrite.before_edges) - moved
         entry = Merge(uuid4().hex[:12], time, plan.id, groups, moved, folded, complete=False)

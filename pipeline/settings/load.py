@@ -39,7 +39,7 @@ _STRUCTURES = {
     "model_type": "table",
     "model_attributes_type": "table",
 }
-"""What a setting is to be, by the type of pydantic's error about a value that is neither a list nor a table."""
+"""Kinds of values of settings, by the type of pydantic's error about a value that is neither a list nor a table."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _UNITS = {"embed": "chunk", "link": "edge", "search": "question"}
-"""What the stages of corpora and of evaluations count. A stage named ``embed skills`` counts skills."""
+"""Units of the stages of corpora and of evaluations. A stage named ``embed skills`` counts skills."""
 
 _MOST_BARS = 12
 """Bars that stay when their stages have ended: more don't fit a small terminal. Chosen by hand."""

@@ -27,7 +27,7 @@ ten notes loaded for thirty messages to a vault about bees, nine are those that 
 loses the note that answers it."""
 
 _LINKED = 0.2
-"""What a link adds to a note, as a share of the strength of the note at its other end. Chosen from 0.1 to 0.3 on the
+"""Strength that a link adds to a note, as a share of that of the note at its other end. Chosen from 0.1 to 0.3 on the
 same messages, which lose nothing by it."""
 
 _LEADING = 5  # notes whose links are followed in a step: as many as a context holds by default

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 NAMES = {"corpus": "vault", "documents": "notes"}
-"""What a vault calls what its corpus holds."""
+"""Words of a vault for those of its corpus."""
 
 
 def findings_view(findings: Findings) -> Table:

@@ -173,6 +173,11 @@ def well_formed(text: str) -> str:
     return text if text.isascii() and "\x00" not in text else _ILL_FORMED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def name_in_utf_8(name: str) -> str:
+    """Return the name or path of a file with its bytes that aren't UTF-8 written as ``\\xff``: two names stay two."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
 def encodable(text: str) -> bool:
     """Return whether a text has no half of a surrogate pair, which JSON and YAML can spell and UTF-8 can't."""
     try:

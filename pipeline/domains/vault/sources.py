@@ -14,6 +14,7 @@ from pipeline.domains.vault.links import SUFFIXES
 from pipeline.domains.vault.note import ANY, Folder, Note, NoteType, Scope
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, content_of, decode, well_formed
+from pipeline.files.guard import encodable
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.markdown import blocks_and_links
@@ -269,6 +270,8 @@ def modified_at(path: Path) -> str:
 
 def _text(path: Path, limits: Limits) -> str:
     """Return the text of a note; an empty note is a note too: links lead to it."""
+    if not encodable(str(path)):  # notes are written by their keys
+        raise Unreadable("has a name that isn't UTF-8", "Rename it.")
     with suppress(OSError):
         if path.stat().st_size == 0:
             return ""

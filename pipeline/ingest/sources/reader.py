@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable, content_of
-from pipeline.files.guard import real_path
+from pipeline.files.guard import name_in_utf_8, real_path
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.code import check_handwritten
@@ -116,7 +116,8 @@ class _Reading:
             for row in jsonl.rows(item.path, self._limits):
                 yield process.structure(jsonl.document(row), self._limits)
             return
-        source = Source(item.key, item.path.as_posix(), content_of(item.path, self._limits), self._limits)
+        path = name_in_utf_8(item.path.as_posix())
+        source = Source(item.key, path, content_of(item.path, self._limits), self._limits)
         if name == CODE and not item.named:
             check_handwritten(source)
         yield process.parse(name, source)

@@ -21,7 +21,9 @@ def parser_errors(kind: str) -> Iterator[None]:
         yield
     except (Unreadable, MemoryError):
         raise
-    # broad: on damaged files parsers raise nearly anything, such as KeyError, RecursionError, zlib.error
+    except RecursionError as error:
+        raise Unreadable("is nested too deeply", "Flatten it, or leave it out.") from error
+    # broad: on damaged files parsers raise nearly anything, such as KeyError, zlib.error
     except Exception as error:
         problem = str(error).strip().split("\n")[0][:200]
         raise Unreadable(

@@ -15,8 +15,8 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from pipeline.errors import SourceError
-from pipeline.files import unopenable, well_formed
-from pipeline.files.guard import Folders, listed, real_path
+from pipeline.files import unopenable
+from pipeline.files.guard import Folders, listed, name_in_utf_8, real_path
 from pipeline.ingest.sources.ignored import Ignored
 from pipeline.records import Skipped
 
@@ -93,7 +93,7 @@ def find(path: str, *, code: bool = False, within: Folders = None) -> Iterator[S
     elif stat.S_ISDIR(kind):
         yield from _Walk(place, code=code, within=within).files()
     elif stat.S_ISREG(kind):
-        yield SourceFile(place, well_formed(place.name), named=True)
+        yield SourceFile(place, name_in_utf_8(place.name), named=True)
     else:
         raise SourceError(f"{path} isn't a regular file", "Name a file, a folder or a pattern.")
 
@@ -163,7 +163,7 @@ class _Walk:
                 elif entry.problem:
                     yield Skipped(str(entry.path), entry.problem)
                 else:
-                    yield SourceFile(entry.path, well_formed("/".join(entry.names)), named=False)
+                    yield SourceFile(entry.path, name_in_utf_8("/".join(entry.names)), named=False)
             except OSError as error:
                 yield Skipped(str(entry.path), unopenable(error).message)
 

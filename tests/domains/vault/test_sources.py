@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -171,3 +172,13 @@ def test_a_long_text_is_cut_after_a_sentence_or_a_word() -> None:
     assert shortened("One two. Three four five six.", 15) == "One two."
     assert shortened("one two three four", 10) == "one two…"
     assert shortened("short", 10) == "short"
+
+
+def test_a_note_whose_name_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    for name in (b"a\xff.md", b"b.md"):
+        (tmp_path / os.fsdecode(name)).write_text("The moon raises the tides.")
+
+    folder = read_folder(tmp_path)
+
+    assert [note.key for note in folder.notes] == ["b.md"]
+    assert [one.reason for one in folder.skipped] == ["has a name that isn't UTF-8"]

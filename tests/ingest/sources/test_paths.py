@@ -242,3 +242,13 @@ def test_reading_is_lazy_but_checking_is_not(docs: Path) -> None:
     assert [item.text for item in found if isinstance(item, Document) and item.key == "b.md"] == [
         "changed after the paths were checked"
     ]
+
+
+def test_names_that_are_not_utf_8_stay_apart_and_can_be_stored(tmp_path: Path) -> None:
+    for name in (b"a\xff.md", b"a\xfe.md", "ä.md".encode()):
+        (tmp_path / os.fsdecode(name)).write_text("The moon raises the tides.")
+
+    found = [item for item in read([str(tmp_path)]) if isinstance(item, Document)]
+
+    assert sorted(document.key for document in found) == [r"a\xfe.md", r"a\xff.md", "ä.md"]
+    assert all(document.path.encode() for document in found)

@@ -1,5 +1,6 @@
 """Write a corpus as GraphML: documents, chunks and entities as nodes, and the edges between them."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ _TYPES = {
 
 def write_graphml(parts: Iterable[Part], path: Path) -> None:
     """Stream ``parts`` into one GraphML file, in their order."""
-    with etree.xmlfile(str(path), encoding="utf-8") as file:
+    with etree.xmlfile(os.fsencode(path), encoding="utf-8") as file:
         file.write_declaration()
         with file.element(f"{{{NAMESPACE}}}graphml", nsmap={None: NAMESPACE}):
             for owner, names in _KEYS.items():

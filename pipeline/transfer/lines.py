@@ -135,6 +135,8 @@ def read_lines(path: Path) -> Iterator[Part]:
             raise line.fault("is no part of a corpus")
         validated(_LINES[kind], content[kind], line.place, _GUARD)
         if kind == "corpus":
+            if head:
+                raise line.fault("begins another corpus")
             head = content[kind]
         elif kind in counts:
             counts[kind] += 1

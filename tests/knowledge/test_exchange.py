@@ -331,6 +331,7 @@ def test_a_failed_import_leaves_nothing_behind(
         ("graph.graphml", GRAPHML.format(kind="double", text=""), "'weight' holds '', which isn't of type double"),
         ("graph.graphml", GRAPHML.replace("weight", "j.x").format(kind="string", text="{{"), "isn't JSON"),
         ("graph.graphml", GRAPHML.replace("attr.name", "name").format(kind="long", text="1"), "of no named attribute"),
+        ("graph\udcff.graphml", "<graphml/>", "holds no GraphML graph"),
         ("graph.xyz", "", "can't be told from its name"),
         ("graph.json", "\udc80", "isn't valid UTF-8"),
     ],

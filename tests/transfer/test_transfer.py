@@ -178,6 +178,7 @@ def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[
     ("spoil", "said"),
     [
         (lambda lines: lines[:3], "ends early, after line 3"),
+        (lambda lines: [*lines, *lines], "begins another corpus"),
         (lambda lines: [*lines[:4], "no json"], "line 5 isn't JSON: Expecting value at column 1"),
         (lambda lines: [*lines[:4], '{"chunk": {"text": "x"}}'], "line 5 has no `document`"),
         (

@@ -6,6 +6,7 @@ undirected edge is then written in both directions, the second marked ``reverse`
 """
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]
     for (owner, name, kind), key in keys.items():
         root.append(attribute_declaration(key, owner, name, kind))
     root.append(graph)
-    etree.ElementTree(root).write(str(path), encoding="utf-8", xml_declaration=True)
+    etree.ElementTree(root).write(os.fsencode(path), encoding="utf-8", xml_declaration=True)
 
 
 def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
@@ -63,7 +64,7 @@ def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowledg
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     try:
-        root = etree.parse(str(path), parser).getroot()
+        root = etree.parse(os.fsencode(path), parser).getroot()
     except etree.XMLSyntaxError as error:
         raise GraphError(f"{path} is no GraphML ({error}).", "Give a graph that was exported.") from error
     if next(root.iter(etree.Entity), None) is not None:

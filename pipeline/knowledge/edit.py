@@ -1,9 +1,9 @@
 """Edits of a named graph that are decided on what it holds, while nobody else writes to it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from neo4j import Record
 
@@ -16,6 +16,11 @@ from pipeline.knowledge.write import Writer, common_dimension, refuse_repeated
 
 _BATCH = 5_000  # keys of a query; chosen by hand, not measured
 _Result = TypeVar("_Result")
+_Record = TypeVar("_Record", bound=KnowledgeNode | KnowledgeEdge)
+
+
+class Overtaken(Exception):  # no error: the caller reads again
+    """The graph has changed since what an edit is based on was read; nothing was written."""
 
 
 class EdgesRead(StrEnum):
@@ -43,6 +48,24 @@ class Edits:
     def __bool__(self) -> bool:
         return any((self.nodes, self.edges, self.removed_nodes, self.removed_edges))
 
+    def then(self, later: "Edits") -> "Edits":
+        """Return these edits and later ones as one: of a node or an edge the later counts."""
+        return Edits(
+            list(_after(self.nodes, later.nodes, later.removed_nodes).values()),
+            list(_after(self.edges, later.edges, later.removed_edges).values()),
+            list(dict.fromkeys((*self.removed_nodes, *later.removed_nodes))),
+            list(dict.fromkeys((*self.removed_edges, *later.removed_edges))),
+            {**self.text_hashes, **later.text_hashes},
+        )
+
+
+def _after(stored: Iterable[_Record], put: Iterable[_Record], removed: Iterable[str]) -> dict[str, _Record]:
+    """Return nodes or edges, by id, after some are put and others removed."""
+    by_id = {record.id: record for record in (*stored, *put)}
+    for id_ in removed:
+        by_id.pop(id_, None)
+    return by_id
+
 
 Decide = Callable[[Mapping[str, KnowledgeNode], Sequence[KnowledgeEdge]], tuple[Edits, _Result]]
 """A function from the stored nodes, by id, and the edges that are read, to the edits and a result for the caller.
@@ -51,20 +74,51 @@ Nobody else writes meanwhile. It is called again if the transaction is retried; 
 """
 
 
-def edit(
-    store: Neo4jStore,
-    node_ids: Iterable[str],
-    decide: Decide[_Result],
-    node_types: Iterable[str],
-    edge_types: Iterable[str],
-    reads: EdgesRead,
-    around: Iterable[str] | None,
-) -> _Result:
-    """Write the edits of ``decide`` in one transaction; see :meth:`pipeline.knowledge.KnowledgeGraph.edit`."""
+@dataclass(frozen=True, slots=True)
+class Change(Generic[_Result]):
+    """A decision, and what it needs: see :meth:`pipeline.knowledge.KnowledgeGraph.edit` for all but ``decide``.
+
+    The edges that touch the nodes ``around`` are read, by default those of ``node_ids``.
+    """
+
+    node_ids: Collection[str]
+    decide: Decide[_Result]
+    node_types: Collection[str] = ()
+    edge_types: Collection[str] = ()
+    around: Collection[str] | None = None
+
+
+def in_turn(changes: Sequence[Change[Any]]) -> Change[list[Any]]:
+    """Return changes as one, written together: each is decided on what those before it leave. Its results are theirs.
+
+    A node that one removes is put by none after it.
+    """
+
+    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, list[Any]]:
+        together, results = Edits(), []
+        for change in changes:
+            edits, result = change.decide(nodes, edges)
+            nodes = _after(nodes.values(), edits.nodes, edits.removed_nodes)
+            edges = list(_after(edges, edits.edges, edits.removed_edges).values())
+            together = together.then(edits)
+            results.append(result)
+        return together, results
+
+    return Change(
+        set().union(*(change.node_ids for change in changes)),
+        decide,
+        set().union(*(change.node_types for change in changes)),
+        set().union(*(change.edge_types for change in changes)),
+        set().union(*(change.node_ids if (near := change.around) is None else near for change in changes)),
+    )
+
+
+def edit(store: Neo4jStore, change: Change[_Result], reads: EdgesRead, since: int | None) -> _Result:
+    """Write a change in one transaction; see :meth:`pipeline.knowledge.KnowledgeGraph.edit`."""
     writer = Writer(store)
-    writer.add_types(node_types, edge_types)
-    ids = list(dict.fromkeys(node_ids))
-    with_edges = dict.fromkeys(ids if around is None else around)
+    writer.add_types(change.node_types, change.edge_types)
+    ids = list(dict.fromkeys(change.node_ids))
+    with_edges = dict.fromkeys(ids if change.around is None else change.around)
 
     def rows(transaction: Transaction, name: str, ids: Iterable[str], **params: Any) -> Iterator[Record]:
         for keys in batches((node_key(store.graph.id, node_id) for node_id in ids), _BATCH):
@@ -72,6 +126,8 @@ def edit(
 
     def work(transaction: Transaction) -> _Result:
         writer.touch(transaction)
+        if since is not None and store.graph.version != since + 1:  # this transaction is one more change
+            raise Overtaken
         nodes: dict[str, KnowledgeNode] = {}
         hashes: dict[str, str] = {}
         for row in rows(transaction, "nodes_by_key", ids, graph=store.graph.id, **ALL.params()):
@@ -85,9 +141,8 @@ def edit(
                 if reads is EdgesRead.TOUCHING or with_edges.keys() >= {row["source"], row["target"]}:
                     edge = read_edge(row["stored"], row["source"], row["target"])
                     edges[edge.id] = edge
-        edits, result = decide(nodes, list(edges.values()))
-        if edits:
-            _write(writer, transaction, edits, {node_id: nodes.get(node_id) for node_id in ids}, hashes)
+        edits, result = change.decide(nodes, list(edges.values()))
+        _write(writer, transaction, edits, {node_id: nodes.get(node_id) for node_id in ids}, hashes)
         return result
 
     return store.client.write_together(work)
@@ -101,6 +156,8 @@ def _write(
     hashes: Mapping[str, str],
 ) -> None:
     """Write edits; ``read`` has the nodes that were read, None for those that don't exist, ``hashes`` their texts'."""
+    if not edits:
+        return
     refuse_repeated(edits.nodes, edits.edges)
     writer.note(transaction, common_dimension(edits.nodes), [*edits.nodes, *edits.edges])
     unread = writer.stored_nodes(transaction, [node.id for node in edits.nodes if node.id not in read])

@@ -16,7 +16,7 @@ from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.catalogue import check_layout, drop_graph, make_graph
 from pipeline.knowledge.chunks import CosineEdges, EdgeOptions, GraphChunk, chunk_edges, chunk_nodes
-from pipeline.knowledge.edit import Decide, EdgesRead, edit
+from pipeline.knowledge.edit import Change, Decide, EdgesRead, edit
 from pipeline.knowledge.exchange import Format, read_graph
 from pipeline.knowledge.load import load
 from pipeline.knowledge.reader import GraphReader
@@ -225,6 +225,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         edge_types: Iterable[str] = (),
         reads: EdgesRead = EdgesRead.AMONG,
         around: Iterable[str] | None = None,
+        since: int | None = None,
     ) -> _Result:
         """Write the edits that ``decide`` makes of the nodes with these ids that exist and their edges.
 
@@ -232,9 +233,12 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         transaction under the lock of the graph: what ``decide`` sees still holds when its edits are written. It may be
         called again if the transaction is retried. ``node_types`` and ``edge_types`` are the types that the edits may
         bring; ``around`` are the nodes whose edges are read, by default all of ``node_ids``. Raises what ``decide``
-        raises, and then writes nothing; GraphError if an edge lacks an endpoint.
+        raises, and then writes nothing; GraphError if an edge lacks an endpoint; Overtaken if the graph has changed
+        ``since`` a version.
         """
-        return edit(self._writable_store(), node_ids, decide, node_types, edge_types, reads, around)
+        types = tuple(node_types), tuple(edge_types)
+        change = Change(tuple(node_ids), decide, *types, None if around is None else tuple(around))
+        return edit(self._writable_store(), change, reads, since)
 
     def add_nodes_from_chunks(
         self,

@@ -20,7 +20,7 @@ from pipeline.domains.memory.recall.recall import Recall
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.remember import Remembered, add_text, remember
 from pipeline.domains.memory.times import read_time, when
-from pipeline.domains.memory.versions import Revision
+from pipeline.domains.memory.versions import Revision, Triple
 from pipeline.errors import InputError
 from pipeline.json_values import plain
 from pipeline.knowledge.clock import now
@@ -213,7 +213,7 @@ class Memory(AgentMemory):
         end = read_time(until, self.zone, "--until") if until else None
         return forget(self, Selection(known, topic, begin, end, session, scope), dry_run=dry_run)
 
-    def triple(self, source: str, relation: str, target: str, scope: str | None) -> revise.Triple:
+    def triple(self, source: str, relation: str, target: str, scope: str | None) -> Triple:
         """Return a fact's ids by the names of its ends; raises GraphError if there is no such relation or entity."""
         self.check_relations([relation])
         return self.resolve(source, scope=scope).id, relation, self.resolve(target, scope=scope).id

@@ -9,6 +9,7 @@ from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.memory import entities as steps
 from pipeline.domains.memory.extract.concepts import Concept, concepts_from
 from pipeline.domains.memory.memory import AgentMemory
+from pipeline.domains.memory.mentions import texts_with
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.domains.memory.schema import MEMORY
 from pipeline.grouping import grouped
@@ -36,7 +37,7 @@ def shared_concepts(memory: AgentMemory, texts: Mapping[str, str], known: Iterab
     names are looked at again: one that is shared no more, or ``known`` as something else, is a concept no more.
     """
     into, before = steps.survivors(memory), memory.shared_mentions()
-    found = _shared(memory, [*memory.texts_after(""), *texts], known)
+    found = _shared(memory, [*memory.text_nodes(), *texts], known)
     shared = [replace(one, entity=steps.surviving(one.entity, into)) for one in found]
     concepts = steps.together(replace(concept.entity, mention_count=0) for concept in shared)
     mentioned: dict[str, dict[str, Entity]] = defaultdict(dict)
@@ -50,9 +51,7 @@ def shared_concepts(memory: AgentMemory, texts: Mapping[str, str], known: Iterab
         for text, said in texts.items():
             if EntityKey.of(text).scope == scope:
                 mentioned[text] |= {one.entity.id: concepts[one.entity.id] for one in named.mentions(said)}
-        for text, found_in in steps.texts_with(
-            memory, [one for one in of_scope if one.id not in before], named
-        ).items():
+        for text, found_in in texts_with(memory, [one for one in of_scope if one.id not in before], named).items():
             if EntityKey.of(text).scope == scope:
                 mentioned[text] |= {entity.id: concepts[entity.id] for entity in found_in}
     of_texts = {text: list(of_text.values()) for text, of_text in mentioned.items()}

@@ -181,6 +181,33 @@ MATCH (c:Chunk {corpus: $corpus, document: d.key}) WHERE <visible(c, $generation
 WITH d, c ORDER BY c.ordinal
 RETURN d {.*, centroid: null} AS document, collect([c.start, c.end, c.text]) AS chunks;
 
+// name: memory_texts_holding
+// mode: read
+// params: label, words, generation
+// The documents with a chunk that holds one of some words, given in small letters, as a word or within one.
+MATCH (c:$($label)) WHERE <visible(c, $generation)> AND any(word IN $words WHERE toLower(c.text) CONTAINS word)
+RETURN DISTINCT c.document AS document;
+
+// name: memory_stated
+// mode: read
+// params: keys, type, types
+// The entities of some types that the texts of these nodes mention by themselves: how often they are mentioned, the texts that do,
+// and the evidence of each fact of them that is believed.
+MATCH (t:KnowledgeNode)-[r]->(e:KnowledgeNode) WHERE t.key IN $keys AND r.type = $type AND r.shared IS NULL AND e.type IN $types
+WITH DISTINCT e
+RETURN e.id AS entity, e.mention_count AS mentions,
+       COLLECT { MATCH (e)<-[r]-(t) WHERE r.type = $type RETURN t.id } AS texts,
+       COLLECT { MATCH (e)-[f]-() WHERE f.key IS NOT NULL AND f.type <> $type AND f.expired_at IS NULL RETURN coalesce(f.evidence, []) } AS evidence;
+
+// name: memory_facts_read
+// mode: read
+// params: keys, type, origin
+// The believed facts of an origin of the entities that the texts of these nodes mention.
+MATCH (t:KnowledgeNode)-[r]->(:KnowledgeNode)-[f]-(:KnowledgeNode)
+WHERE t.key IN $keys AND r.key IS NOT NULL AND r.type = $type AND f.key IS NOT NULL AND f.origin = $origin AND f.expired_at IS NULL
+WITH DISTINCT f
+RETURN properties(f) AS stored, startNode(f).id AS source, endNode(f).id AS target;
+
 // name: memory_texts_of
 // mode: read
 // params: keys, type

@@ -18,6 +18,7 @@ from pipeline.errors import GraphError, did_you_mean
 from pipeline.flows.maintain import drop
 from pipeline.ids import document_id
 from pipeline.knowledge import KnowledgeGraph
+from pipeline.knowledge.edit import Change, EdgesRead, Overtaken
 from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.visibility import Visibility
@@ -28,6 +29,9 @@ from pipeline.text.outline import join_chunks
 _Made = TypeVar("_Made")
 
 _READINGS = 32  # kept of a graph, which scopes and times of clients name; chosen by hand, to bound memory
+
+
+_TRIES = 10  # of a change that others overtake, lest a long one never gets its turn; chosen by hand
 
 
 class AgentMemory:
@@ -136,6 +140,35 @@ class AgentMemory:
             params["groups"] = [[node_key(graph.id, id_) for id_ in group] for group in groups]
         return self.hoprank.client.read(query, graph=graph.id, **Visibility.at(*when).params(), **params)
 
+    def write(self, change: Change[_Made], *, since: int | None = None) -> _Made:
+        """Make a change of the graph in one transaction; return its result.
+
+        Raises Overtaken if the graph has changed ``since`` a version.
+        """
+        return self.graph(create=True).edit(
+            change.node_ids,
+            change.decide,
+            node_types=change.node_types,
+            edge_types=change.edge_types,
+            reads=EdgesRead.TOUCHING,
+            around=change.around,
+            since=since,
+        )
+
+    def write_what(self, decide: Callable[[Self], Change[_Made]]) -> _Made:
+        """Write the change that ``decide`` makes of the memory, which is opened for it; return its result.
+
+        It is decided again if the graph changes meanwhile; after some times it is written all the same.
+        """
+        for left in reversed(range(_TRIES)):
+            opened = self.opened(create=True)
+            change = decide(opened)
+            try:
+                return opened.write(change, since=opened._named().version if left else None)
+            except Overtaken:
+                continue
+        raise AssertionError("the last try is written")
+
     def rows(self, query: str, /, **params: Any) -> Sequence[Record]:
         """Run a query of ``memory.cypher`` over all times."""
         return self.hoprank.client.read(query, **params)
@@ -153,6 +186,10 @@ class AgentMemory:
     def texts_after(self, time: str) -> list[str]:
         """Return the ids of the nodes of the texts that were remembered after a time, of all for ""."""
         return [row["id"] for row in self.rows("memory_texts_after", label=self.label, type=MEMORY, known_at=time)]
+
+    def text_nodes(self) -> frozenset[str]:
+        """Return the ids of the nodes of all texts; they are read again after a change of the graph."""
+        return self.cached("nodes of texts", lambda: frozenset(self.texts_after("")))
 
     def shared_mentions(self) -> dict[str, set[str]]:
         """Return the ids of the concepts whose names texts share, with the ids of the nodes of these texts."""
@@ -181,7 +218,7 @@ class AgentMemory:
         """Return the text with this key; raises GraphError if there is none."""
         if texts := self.texts([key]):
             return texts[0]
-        keys = (EntityKey.of(id_).name for id_ in self.texts_after(""))
+        keys = (EntityKey.of(id_).name for id_ in self.text_nodes())
         fix = did_you_mean(key, keys, "hoprank memory search QUESTION shows the keys of texts.")
         raise GraphError(f"The memory {self.name!r} has no text {key[:80]!r}.", fix)
 

@@ -13,6 +13,11 @@ from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode
 TEXT = "text"
 """The metadata of an entity that has a text of its own, such as the summary of a source file."""
 
+ORIGIN = "origin"
+"""The metadata of a fact that only a scan or the reading of a text brought: :data:`SCANNED` or :data:`READ`."""
+
+SCANNED, READ = "scan", "text"
+
 _SEPARATOR = "|"
 _OWN = ("name", "scope", "description", "aliases", "mention_count", "confidence")
 _OWN_OF_FACTS = ("confidence", "scope", "evidence", "ended", "retracted")

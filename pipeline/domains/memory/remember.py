@@ -1,31 +1,28 @@
 """Remember texts: memories -> corpus -> entities and facts -> mentions -> concepts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.domains.memory import entities as steps
 from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.chats.messages import Given, Read
-from pipeline.domains.memory.concepts import shared_concepts
-from pipeline.domains.memory.entities import Mentioned
-from pipeline.domains.memory.extract.facts import Extracted, extract, speaker_of
-from pipeline.domains.memory.extract.gazetteer import Gazetteer
+from pipeline.domains.memory.extract.facts import Extracted
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import FIELDS, Entity, Fact, Memory
-from pipeline.domains.memory.revise import add_facts, renamed
+from pipeline.domains.memory.mentions import Mentioned
+from pipeline.domains.memory.records import FIELDS, Memory
 from pipeline.domains.memory.schema import MEMORY
 from pipeline.domains.memory.times import read_time
-from pipeline.domains.memory.versions import state
+from pipeline.domains.memory.understand import GIVEN, understand
 from pipeline.errors import InputError
 from pipeline.flows.ingest import Decision, ingest_decided
 from pipeline.ids import digest
 from pipeline.ingest.update.changes import IngestSummary
 from pipeline.knowledge import KnowledgeNode
 from pipeline.knowledge.clock import now
+from pipeline.knowledge.edit import in_turn
+from pipeline.knowledge.records import Json
 from pipeline.progress import Progress
 from pipeline.records import Block, BlockKind, Document, Metadata, Skipped
 
@@ -64,19 +61,11 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         progress=progress,
     )
     with progress.stage("remember"):
-        memory = memory.opened(create=True)
-        known = steps.known_entities(memory, shared=False)
-        mentioned, facts = _understood(read.memories, given, known, steps.survivors(memory))
-        entities = {entity.id: entity for entity in chain.from_iterable(mentioned.values())}
-        texts = {one.node_id: one.text for one in read.memories}
-        shared = shared_concepts(memory, texts, [*known, *entities.values()])
-        nodes = [_node(one) for one in read.memories]
-        written = steps.write_mentions(memory, nodes, mentioned, texts, shared.mentioned, shared.dropped)
-        revision = add_facts(memory, facts, rule=state) if facts else None
-        stored = {entity.id for entity in known}
-        steps.mention_in_texts(memory, [entity for id_, entity in entities.items() if id_ not in stored])
-        concepts = len({one.id for text in texts for one in shared.mentioned.get(text, ())})
-    return Remembered(ingested, written, len(revision.added) if revision else 0, concepts, read.skipped)
+        nodes = [_node(one, given.get(one.key, Extracted())) for one in read.memories]
+        _, revision, written = memory.write_what(
+            lambda opened: in_turn(understand(opened, read.memories, given).changes(opened, nodes))
+        )
+    return Remembered(ingested, written, len(revision.added), written.concepts, read.skipped)
 
 
 def _document(memory: Memory, zone: ZoneInfo) -> Document:
@@ -94,39 +83,12 @@ def _document(memory: Memory, zone: ZoneInfo) -> Document:
     return Document(memory.key, title, memory.text, blocks=(block,), metadata=metadata)
 
 
-def _node(memory: Memory) -> KnowledgeNode:
-    """Return the node that stands for a memory: it holds from the memory's time on."""
+def _node(memory: Memory, given: Extracted) -> KnowledgeNode:
+    """Return the node that stands for a memory: it holds from its time on, and knows what was given with it."""
     named = {"key": memory.key, "speaker": memory.speaker, "session": memory.session, "scope": memory.scope}
-    properties = {name: value for name, value in named.items() if value}
+    properties: dict[str, Json] = {name: value for name, value in named.items() if value}
+    properties[GIVEN] = sorted({entity.id for entity in given.entities})
     return KnowledgeNode(memory.node_id, MEMORY, properties=properties, valid_at=memory.time)
-
-
-def _understood(
-    memories: Sequence[Memory], given: Mapping[str, Extracted], known: Sequence[Entity], into: Mapping[str, str]
-) -> tuple[dict[str, list[Entity]], list[Fact]]:
-    """Return the entities that memories mention, by the id of a memory's node, and the facts that they state."""
-    speakers = {memory.node_id: person for memory in memories if (person := speaker_of(memory))}
-    named = [*known, *speakers.values(), *(entity for one in given.values() for entity in one.entities)]
-
-    def gazetteers(entities: Iterable[Entity]) -> dict[str, Gazetteer]:
-        once = steps.together(entities).values()
-        return {scope: steps.gazetteer_of(once, scope) for scope in {memory.scope for memory in memories}}
-
-    by_scope = gazetteers(named)
-    extracted = {memory.node_id: extract(memory, by_scope[memory.scope]) for memory in memories}
-    if stated := [entity for one in extracted.values() for entity in one.entities]:
-        by_scope = gazetteers([*named, *stated])  # once more: a text may mention what another one states
-    mentioned: dict[str, list[Entity]] = {}
-    facts: list[Fact] = []
-    for memory in memories:
-        id_, own, found = memory.node_id, given.get(memory.key, Extracted()), extracted[memory.node_id]
-        gazetteer = by_scope[memory.scope]
-        entities = [speakers[id_]] if id_ in speakers else []
-        entities += [*own.entities, *found.entities]
-        entities += [steps.bare(gazetteer[mention.entity]) for mention in gazetteer.mentions(memory.text)]
-        mentioned[id_] = list(steps.together(steps.surviving(entity, into) for entity in entities).values())
-        facts += [renamed(fact, into) for fact in (*own.facts, *found.facts)]
-    return mentioned, facts
 
 
 def add_text(

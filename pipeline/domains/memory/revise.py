@@ -1,23 +1,23 @@
 """Changes of facts: each is decided on the versions that are stored, and written in one transaction."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from pipeline.domains.memory import versions as rules
-from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import EntityKey, Fact
+from pipeline.domains.memory.memory import AgentMemory, read_fact
+from pipeline.domains.memory.records import READ, EntityKey, Fact
 from pipeline.domains.memory.schema import MENTIONS
-from pipeline.domains.memory.versions import Revision
+from pipeline.domains.memory.versions import Revision, Triple
 from pipeline.errors import GraphError
 from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.clock import now
-from pipeline.knowledge.edit import Edits
+from pipeline.knowledge.edit import Change, Edits
 
-Triple = tuple[str, str, str]
 Versions = Mapping[Triple, Sequence[Fact]]
-Change = Callable[[Versions, str], Revision]
+Revise = Callable[[Versions, str], Revision]
 """A function from the stored versions, by triple, and the time of the write, to the revision."""
 
 Rule = Callable[[Sequence[Fact], Fact, str], Revision]
@@ -32,10 +32,17 @@ def add_facts(
     ``known_at`` is when they were learned, by default now. Raises GraphError if a relation type isn't declared, doesn't
     join entities of these types, or an entity is missing; then nothing is written.
     """
+    return memory.write(facts_change(memory, facts, rule=rule, known_at=known_at))
+
+
+def facts_change(
+    memory: AgentMemory, facts: Iterable[Fact], *, rule: Rule, known_at: str | None = None
+) -> Change[Revision]:
+    """Return the change that adds facts; see :func:`add_facts`."""
     facts = list(facts)
     _check(memory, facts)
 
-    def change(stored: Versions, time: str) -> Revision:
+    def revise(stored: Versions, time: str) -> Revision:
         known = {triple: list(versions) for triple, versions in stored.items()}
         revisions = []
         for fact in facts:
@@ -44,14 +51,32 @@ def add_facts(
             known[fact.triple] = after(versions, revisions[-1])
         return _combined(revisions)
 
-    return _revise(memory, [fact.triple for fact in facts], change, known_at)
+    return _revision([fact.triple for fact in facts], revise, known_at)
+
+
+def unread_change(memory: AgentMemory, texts: Collection[str], facts: Iterable[Fact]) -> Change[Revision]:
+    """Return the change that withdraws what stored texts were read to state and aren't any more.
+
+    ``texts`` are the ids of their nodes, ``facts`` what they state now; see ``unread`` of the rules.
+    """
+    keys = {EntityKey.of(id_).name for id_ in texts}
+    stated = {(evidence, fact.triple) for fact in facts for evidence in fact.evidence}
+    rows = memory.rows("memory_facts_read", keys=memory.keys(texts), type=MENTIONS, origin=READ) if texts else ()
+    before = [read_fact(row) for row in rows]
+    triples = [fact.triple for fact in before if any(one.partition(": ")[0] in keys for one in fact.evidence)]
+
+    def revise(stored: Versions, time: str) -> Revision:
+        versions = chain.from_iterable(stored.values())
+        return _combined(rules.unread(version, keys, stated, time) for version in versions)
+
+    return _revision(triples, revise, None)
 
 
 def invalidate(memory: AgentMemory, triple: Triple, at: str, evidence: str, *, known_at: str | None = None) -> Revision:
     """End a fact in the world ``at`` a time; see :func:`pipeline.domains.memory.versions.invalidate`."""
     end = str(canonical_time(at, "The end of the fact"))
-    return _revise(
-        memory, [triple], lambda known, time: rules.invalidate(known.get(triple, ()), end, evidence, time), known_at
+    return memory.write(
+        _revision([triple], lambda known, time: rules.invalidate(known.get(triple, ()), end, evidence, time), known_at)
     )
 
 
@@ -65,24 +90,26 @@ def supersede(
     if new.triple == triple:
         raise GraphError("A fact can't supersede itself.", "Invalidate it, or name another target.")
 
-    def change(stored: Versions, time: str) -> Revision:
+    def revise(stored: Versions, time: str) -> Revision:
         ended = rules.invalidate(stored.get(triple, ()), end, evidence, time)
         return _combined([ended, rules.add(stored.get(new.triple, ()), new, time)])
 
-    return _revise(memory, [triple, new.triple], change, known_at)
+    return memory.write(_revision([triple, new.triple], revise, known_at))
 
 
 def retract(
     memory: AgentMemory, triple: Triple, evidence: str, *, version_id: str | None = None, known_at: str | None = None
 ) -> Revision:
     """Withdraw a fact that never held; see :func:`pipeline.domains.memory.versions.retract`."""
-    return _revise(
-        memory, [triple], lambda known, time: rules.retract(known.get(triple, ()), evidence, time, version_id), known_at
-    )
+
+    def revise(stored: Versions, time: str) -> Revision:
+        return rules.retract(stored.get(triple, ()), evidence, time, version_id)
+
+    return memory.write(_revision([triple], revise, known_at))
 
 
-def _revise(memory: AgentMemory, triples: Sequence[Triple], change: Change, known_at: str | None) -> Revision:
-    """Write what ``change`` makes of the stored versions of some triples, while nobody else writes."""
+def _revision(triples: Sequence[Triple], revise: Revise, known_at: str | None) -> Change[Revision]:
+    """Return the change that writes what ``revise`` makes of the stored versions of some triples."""
     given, wanted = canonical_time(known_at, "known_at"), set(triples)
 
     def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Revision]:
@@ -90,11 +117,11 @@ def _revise(memory: AgentMemory, triples: Sequence[Triple], change: Change, know
         in_order = sorted(facts, key=lambda fact: (fact.created_at or "", fact.valid_at or "", fact.id))
         stored = grouped((fact.triple, fact) for fact in in_order)
         # now, but not before the stored versions became known: another machine's clock may be ahead
-        revision = change(stored, given or max(now(), "", *(fact.created_at or "" for fact in facts)))
+        revision = revise(stored, given or max(now(), "", *(fact.created_at or "" for fact in facts)))
         return edits_of(revision), revision
 
     ends = {end for source, _, target in triples for end in (source, target)}
-    return memory.graph(create=True).edit(ends, decide, edge_types=sorted({kind for _, kind, _ in triples}))
+    return Change(ends, decide, edge_types={kind for _, kind, _ in triples})
 
 
 def edits_of(revision: Revision) -> Edits:

@@ -5,12 +5,17 @@ world is never overwritten: a change expires the versions that it corrects, and 
 given again. No version ends without evidence, and none ends because another fact was added.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.domains.memory.records import EntityKey, Fact
+from pipeline.domains.memory.records import ORIGIN, READ, SCANNED, EntityKey, Fact
 from pipeline.errors import GraphError
+from pipeline.knowledge.records import Json
 
+READ_AGAIN = "read again, with more names known"
+"""Why a version was withdrawn that a text was read to state, and isn't any more."""
+
+Triple = tuple[str, str, str]
 _Period = tuple[str | None, str | None]
 
 
@@ -52,11 +57,36 @@ def add(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
         confidence=max(known.confidence, fact.confidence),
         evidence=tuple(sorted({*known.evidence, *fact.evidence})),  # whichever was first
         ended=known.ended or fact.ended,
-        metadata={**known.metadata, **fact.metadata},
+        metadata=_together(known.metadata, fact.metadata),
     )
     if merged == known:
         return Revision()
     return Revision((replace(known, expired_at=time),), (replace(merged, created_at=time),))
+
+
+def _together(known: Mapping[str, Json], new: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the metadata of two statements of a fact; one that was given by hand, too, isn't only read from texts."""
+    origins = {known.get(ORIGIN), new.get(ORIGIN)}
+    merged = {name: value for name, value in (*known.items(), *new.items()) if name != ORIGIN}
+    kept = SCANNED if SCANNED in origins else READ if origins == {READ} else None
+    return {**merged, ORIGIN: kept} if kept else merged
+
+
+def unread(version: Fact, keys: Collection[str], stated: Container[tuple[str, Triple]], time: str) -> Revision:
+    """Return the change after texts were read again: evidence from them that they state no more is withdrawn.
+
+    ``keys`` are the keys of these texts, ``stated`` has the evidence and triples that they state now. What didn't come
+    from texts alone, or has ended, stays.
+    """
+    if version.expired_at or version.ended or version.metadata.get(ORIGIN) != READ:
+        return Revision()
+    kept = tuple(
+        one for one in version.evidence if one.partition(": ")[0] not in keys or (one, version.triple) in stated
+    )
+    if kept == version.evidence:
+        return Revision()
+    fewer = (replace(version, evidence=kept, created_at=time),) if kept else ()
+    return Revision((replace(version, expired_at=time, retracted=READ_AGAIN),), fewer)
 
 
 def state(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
@@ -65,7 +95,8 @@ def state(versions: Sequence[Fact], fact: Fact, time: str) -> Revision:
     A statement that gives only an end ends the versions that hold then; if none does, it is added as it is, and a
     statement of the beginning takes its place once it comes. So their order doesn't matter.
     """
-    if fact.evidence and any(set(fact.evidence) <= {*version.evidence, version.ended} for version in versions):
+    heard = (version for version in versions if version.retracted != READ_AGAIN)
+    if fact.evidence and any(set(fact.evidence) <= {*version.evidence, version.ended} for version in heard):
         return Revision()
     only_end = fact.valid_at is None and fact.invalid_at is not None
     if only_end and any(holds(version, str(fact.invalid_at)) for version in believed(versions)):

@@ -17,7 +17,8 @@ from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, Fact, When
-from pipeline.domains.memory.revise import Triple, add_facts, invalidate, retract, supersede
+from pipeline.domains.memory.revise import add_facts, invalidate, retract, supersede
+from pipeline.domains.memory.versions import Triple
 from pipeline.errors import GraphError
 from pipeline.knowledge import Direction
 

@@ -8,33 +8,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pipeline.domains.memory.code.findings import ROOT, Scan
 from pipeline.domains.memory.code.scan import scan
-from pipeline.domains.memory.concepts import shared_concepts
-from pipeline.domains.memory.entities import (
-    embed,
-    known_entities,
-    mention_in_texts,
-    surviving,
-    survivors,
-    together,
-    write_mentions,
-)
+from pipeline.domains.memory.entities import embed, surviving, survivors, together
 from pipeline.domains.memory.memory import AgentMemory, read_fact
-from pipeline.domains.memory.records import Entity, EntityKey, Fact
+from pipeline.domains.memory.records import ORIGIN, SCANNED, Entity, EntityKey, Fact
 from pipeline.domains.memory.revise import edits_of, renamed
 from pipeline.domains.memory.schema import MENTIONS
+from pipeline.domains.memory.understand import understand
 from pipeline.domains.memory.versions import Revision, believed
 from pipeline.errors import GraphError
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.clock import now
-from pipeline.knowledge.edit import Edits
+from pipeline.knowledge.edit import Change, Edits, in_turn
 from pipeline.knowledge.sync import Embeddings
 from pipeline.progress import Progress
-
-ORIGIN = "scan"
-"""The metadata ``origin`` of facts from scans: only these does a scan end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +67,16 @@ def scan_repository(
 
 def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Scanned:
     """Write what a scan found; see :func:`scan_repository`."""
-    graph = memory.graph(create=True)
+    (revision, new), *_, mentioned = memory.write_what(lambda opened: _change(opened, found, scope, history=history))
+    # a scan of one revision ends facts by adding their last versions
+    ended = len(revision.expired) if history else sum(bool(fact.invalid_at) for fact in revision.added)
+    added = len(revision.added) - (0 if history else ended)
+    facts = len(found.spans)
+    return Scanned(found.repository, found.commit, found.time, new, facts, added, ended, mentioned.mentions)
+
+
+def _change(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Change[list[Any]]:
+    """Return the change that writes what a scan found, and what texts say with the names that it makes known."""
     into = survivors(memory)
     entities = together(surviving(entity, into) for entity in _with_state(found, scope))
     evidence = f"commit {found.commit}" if found.commit else f"folder {found.repository}"
@@ -89,7 +88,7 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
 
     def decide(
         nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]
-    ) -> tuple[Edits, tuple[Revision, list[KnowledgeNode], int]]:
+    ) -> tuple[Edits, tuple[Revision, int]]:
         _refuse_older(nodes.get(_root_id(scope)), found, history=history)
         known = _from_scans((Fact.of(edge) for edge in edges if edge.type != MENTIONS), scope)
         revise = _revise_by_history if history else partial(_revise_by_state, at=found.time)
@@ -97,23 +96,12 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
         put = [node for entity in entities.values() if (node := _node(nodes.get(entity.id), entity, vectors))]
         hashes = {node.id: vectors.hashes[node.id] for node in put if node.id in vectors.hashes}
         edits = replace(edits_of(revision), nodes=put, text_hashes=hashes)
-        return edits, (revision, put, len(entities.keys() - nodes.keys()))
+        return edits, (revision, len(entities.keys() - nodes.keys()))
 
-    revision, put, new = graph.edit(
-        [*entities, *sorted(ends)],
-        decide,
-        node_types=sorted({entity.type for entity in entities.values()}),
-        edge_types=sorted({fact.type for fact in facts}),
-    )
-    mentions = mention_in_texts(memory, [entities[node.id] for node in put if node.id in entities]) if new else 0
-    if mentions:
-        memory = memory.opened()
-        shared = shared_concepts(memory, {}, known_entities(memory, shared=False))
-        write_mentions(memory, (), {}, (), shared.mentioned, shared.dropped)
-    # a scan of one revision ends facts by adding their last versions
-    ended = len(revision.expired) if history else sum(bool(fact.invalid_at) for fact in revision.added)
-    added = len(revision.added) - (0 if history else ended)
-    return Scanned(found.repository, found.commit, found.time, new, len(facts), added, ended, mentions)
+    node_types, edge_types = {entity.type for entity in entities.values()}, {fact.type for fact in facts}
+    change = Change({*entities, *ends}, decide, node_types, edge_types)
+    understood = understand(memory, new=list(entities.values()))
+    return in_turn([change, *understood.changes(memory)])
 
 
 def _with_state(found: Scan, scope: str) -> list[Entity]:
@@ -165,7 +153,7 @@ def _facts_of(scan: Scan, scope: str, evidence: str) -> Iterator[Fact]:
     for span in scan.spans:
         period, strength = (span.valid_at, span.invalid_at), (span.weight, span.confidence)
         ended = evidence if span.invalid_at else ""
-        yield Fact(*span.triple, *period, *strength, scope, (evidence,), ended, metadata={"origin": ORIGIN})
+        yield Fact(*span.triple, *period, *strength, scope, (evidence,), ended, metadata={ORIGIN: SCANNED})
 
 
 def _revise_by_history(known: Sequence[Fact], scanned: Iterable[Fact], evidence: str, time: str) -> Revision:
@@ -195,4 +183,4 @@ def _revise_by_state(known: Sequence[Fact], scanned: Iterable[Fact], at: str, ev
 
 
 def _from_scans(facts: Iterable[Fact], scope: str) -> list[Fact]:
-    return [fact for fact in facts if fact.scope == scope and fact.metadata.get("origin") == ORIGIN]
+    return [fact for fact in facts if fact.scope == scope and fact.metadata.get(ORIGIN) == SCANNED]

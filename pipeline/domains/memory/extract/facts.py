@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.domains.memory.extract.gazetteer import Gazetteer, file_of
 from pipeline.domains.memory.extract.markers import SOUNDS_WRONG, Stated, evidence_of, stated_in
-from pipeline.domains.memory.records import Entity, EntityKey, Fact, Memory
+from pipeline.domains.memory.records import ORIGIN, READ, Entity, EntityKey, Fact, Memory
 from pipeline.domains.memory.schema import SCHEMA
 
 _NAMED_SPEAKER = 0.9  # confidence that a speaker is a person: chats may have names for programs; chosen by hand
@@ -130,6 +130,7 @@ class _Collector:
             if end.key not in self.entities:  # known, and nothing more is said of it here
                 self._mentioned(replace(end, confidence=0.0))
         ends = source.id, kind, target.id
-        fact = Fact(*ends, memory.time, confidence=stated.confidence, scope=memory.scope, evidence=evidence)
+        strength, origin = stated.confidence, {ORIGIN: READ}
+        fact = Fact(*ends, memory.time, confidence=strength, scope=memory.scope, evidence=evidence, metadata=origin)
         former = self.facts.get(fact.triple, fact)
         self.facts[fact.triple] = max(former, fact, key=lambda one: one.confidence)

@@ -169,6 +169,10 @@ class Gazetteer:
         keys = {spelling.entity.key for spelling in spelled if spelling.entity.type == kind}
         return [self._entities[key] for key in sorted(keys)]
 
+    def occurs_in(self, text: str) -> bool:
+        """Return whether a text holds any of the names, as a name or not; letter case aside."""
+        return next(self._matcher.occurrences(_lowered(text)), None) is not None
+
     def _meant(
         self, text: str, start: int, end: int, candidates: Sequence[Spelling], *, code: bool
     ) -> list[EntityKey] | None:

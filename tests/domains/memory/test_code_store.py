@@ -99,6 +99,22 @@ def test_a_history_answers_as_a_fresh_scan_of_each_commit(memory: AgentMemory, r
     assert not believed(memory, When("2025-12-31"))
 
 
+@pytest.mark.slow
+def test_of_a_history_only_what_is_there_at_its_end_is_embedded(memory: AgentMemory, tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    documented = 'def {}():\n    """Tell the height of the tide."""\n'
+    repository.commit({"tide.py": documented.format("gone")}, JAN)
+    repository.commit({"tide.py": documented.format("there")}, FEB)
+
+    scan_repository(memory, tmp_path, scope="tide", history=True)
+
+    functions = memory.graph().find_nodes_by_type("function")
+    assert {node.properties["name"]: node.embedding is not None for node in functions} == {
+        "tide.py::gone": False,
+        "tide.py::there": True,
+    }
+
+
 def test_a_second_scan_ends_what_is_gone_at_the_time_of_the_commit(memory: AgentMemory, tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     repository.commit(START, JAN)

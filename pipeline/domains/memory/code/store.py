@@ -16,7 +16,7 @@ from pipeline.domains.memory.entities import embed, surviving, survivors, togeth
 from pipeline.domains.memory.memory import AgentMemory, read_fact
 from pipeline.domains.memory.records import ORIGIN, SCANNED, Entity, EntityKey, Fact
 from pipeline.domains.memory.revise import edits_of, renamed
-from pipeline.domains.memory.schema import MENTIONS
+from pipeline.domains.memory.schema import DEFINITIONS, MENTIONS
 from pipeline.domains.memory.understand import understand
 from pipeline.domains.memory.versions import Revision, believed
 from pipeline.errors import GraphError
@@ -84,7 +84,9 @@ def _change(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> C
     memory.schema.check([entity.to_node() for entity in entities.values()], [fact.to_edge() for fact in facts])
     rows = memory.rows("memory_believed_facts", label=memory.label, excluded=MENTIONS, types=None, scope=scope)
     ends = {end for fact in _from_scans(map(read_fact, rows), scope) for end in (fact.source, fact.target)}
-    vectors = embed(memory, entities.values())
+    there = {end for fact in facts if fact.invalid_at is None for end in (fact.source, fact.target)}
+    # Definitions that are gone, most of a long history's, are found by their words.
+    vectors = embed(memory, (one for one in entities.values() if one.type not in DEFINITIONS or one.id in there))
 
     def decide(
         nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]

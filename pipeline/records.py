@@ -123,7 +123,8 @@ class Document:
     no chunk, but for the span ``summary``, if it isn't empty. ``modified`` is the time of its file in ISO 8601, if that
     is to be known; a new time alone changes nothing. ``original`` is what to read the document from again, if that is
     in no file. ``page_starts`` holds the character offsets of a PDF's pages, else nothing. ``prechunked`` holds the
-    chunks that the document brings; without them it is cut.
+    chunks that the document brings; without them it is cut. ``warnings`` say what of its file couldn't be read, each as
+    the rest of a sentence that begins with its name: ``has a page without text``.
     """
 
     key: str
@@ -140,6 +141,7 @@ class Document:
     summary: tuple[int, int] = (0, 0)
     page_starts: tuple[int, ...] = ()
     prechunked: tuple[SuppliedChunk, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,14 @@ class Skipped:
 
     source: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A source that was read, but not all of it, and what wasn't."""
+
+    source: str
+    warning: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pipeline.cli.views.summary import summary_table
 from pipeline.db.embedded.options import Step
 from pipeline.ingest.update.changes import IngestSummary
 from pipeline.progress import Progress
-from pipeline.records import Skipped
+from pipeline.records import Skipped, Warned
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 LEGS = {
@@ -150,6 +150,7 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
         entities=4,
         edges={"MENTIONS": 12, "SIMILAR": 0},
         seconds={"embed": 1.25},
+        warnings=tuple(Warned(f"{number}.pdf", "has a page without text") for number in range(9)),
     )
 
     text = text_of(summary_table(summary))
@@ -164,6 +165,7 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
     assert "a.md is empty" in text
     assert "0.x0 is binary" in text
     assert "and 7 other kinds" in text
+    assert "9 .pdf files: each has a page without text, as 0.pdf" in text
 
 
 def test_piped_output_is_plain_and_unpadded(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.db.catalogue import Corpus
     from pipeline.flows.maintain import Stats
     from pipeline.ingest.update.changes import IngestSummary, Outcome, Plan
-    from pipeline.records import Skipped
+    from pipeline.records import Skipped, Warned
 
 # How many lines are shown; chosen by hand to fit a screen. --json has all.
 _MOST_SKIPPED = 20
@@ -49,6 +49,7 @@ def summary_table(summary: IngestSummary, names: Mapping[str, str] = {}) -> Tabl
         ("seconds", _pairs({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
         ("empty", f"{len(summary.empty):,} without text" if summary.empty else ""),
         ("skipped", _skipped(summary.skipped)),
+        ("warnings", _warnings(summary.warnings)),
         names=names,
     )
 
@@ -71,6 +72,7 @@ def plan_table(plan: Plan, names: Mapping[str, str] = {}) -> Table:
         ("to embed", counted(plan.chunks_to_embed, "chunk") if plan else ""),
         ("to relink", counted(plan.edges_to_relink, "edge") if plan.edges_to_relink else ""),
         ("skipped", _skipped(plan.skipped)),
+        ("warnings", _warnings(plan.warnings)),
         names=names,
     )
 
@@ -124,11 +126,19 @@ def _names(names: Sequence[str]) -> str:
 
 def _skipped(skipped: Sequence[Skipped]) -> str:
     """Return the number of skipped sources, and a line for each suffix and reason."""
-    groups = grouped(((PurePath(one.source).suffix.lower(), one.reason), one.source) for one in skipped)
+    return _by_kind([(one.source, one.reason) for one in skipped])
+
+
+def _warnings(warnings: Sequence[Warned]) -> str:
+    return _by_kind([(one.source, one.warning) for one in warnings])
+
+
+def _by_kind(items: Sequence[tuple[str, str]]) -> str:
+    groups = grouped(((PurePath(source).suffix.lower(), text), source) for source, text in items)
     lines = [_group(suffix, reason, sources) for (suffix, reason), sources in groups.items()]
     if (more := len(lines) - _MOST_SKIPPED) > 0:
         lines[_MOST_SKIPPED:] = [f"... and {more:,} other kinds (--json lists all)"]
-    return "\n".join([f"{len(skipped):,}", *lines]) if skipped else ""
+    return "\n".join([f"{len(items):,}", *lines]) if items else ""
 
 
 def _group(suffix: str, reason: str, sources: Sequence[str]) -> str:

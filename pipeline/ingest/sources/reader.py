@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable, content_of
-from pipeline.files.guard import name_in_utf_8, real_path
+from pipeline.files.guard import MEND, name_in_utf_8, real_path
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import jsonl
 from pipeline.ingest.sources.code import check_handwritten
@@ -26,7 +26,8 @@ def read(
     A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file of {id, title, text,
     metadata}. A document's key is its path relative to the given folder, or to the part of the pattern before its first
     wildcard; for a single file the file's name, for a .jsonl document its id. An unreadable file below a folder or of a
-    pattern comes as Skipped. If the caller named the file, or with ``strict``, it is an error.
+    pattern comes as Skipped. If the caller named the file, or with ``strict``, it is an error; with ``strict`` the
+    warnings of a document are errors too.
 
     Files of source code are read if the caller named them, or with ``code``. What their authors didn't write is left
     out then: installed packages, builds, minified and generated files, and what Git ignores.
@@ -106,7 +107,10 @@ class _Reading:
                     yield item
                     continue
                 try:
-                    yield from self._documents(item, process)
+                    for document in self._documents(item, process):
+                        if self._strict and document.warnings:
+                            raise SourceError(f"{item.path} {document.warnings[0]}.", MEND)
+                        yield document
                 except Unreadable as error:
                     yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
 

@@ -14,7 +14,7 @@ from pipeline.ingest.embed import embedded_text
 from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
-from pipeline.records import Document, Skipped
+from pipeline.records import Document, Skipped, Warned
 
 _BATCH_CHARACTERS = 1_000_000  # with the next, what is in memory before it is on disk; chosen by hand, not measured
 _BATCH_DOCUMENTS = 512
@@ -37,6 +37,7 @@ class Changes:
     moved: dict[str, str] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
     @cached_property
@@ -71,6 +72,7 @@ def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterat
             changes.skipped.append(item)
             continue
         changes.seen.add(item.key)
+        changes.warnings += [Warned(item.path or item.key, warning) for warning in item.warnings]
         has_text = bool(item.text.strip())
         if not has_text:
             changes.empty.append(item.key)
@@ -129,6 +131,7 @@ class Plan(JsonRecord):
     empty: tuple[str, ...]
     chunks_to_embed: int
     edges_to_relink: int
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def removed_keys(self) -> frozenset[str]:
@@ -172,6 +175,7 @@ def make_plan(
         empty=tuple(changes.empty),
         chunks_to_embed=to_embed,
         edges_to_relink=edges,
+        warnings=tuple(changes.warnings),
     )
 
 
@@ -201,6 +205,7 @@ class IngestSummary(JsonRecord):
     ``changed`` counts new and changed documents. ``empty`` names documents without text, which are stored but never
     found. ``edges`` counts by type; it is empty if nothing changed. ``linked_otherwise`` describes the link settings
     that differ from those of the corpus: the corpus keeps its own until :func:`pipeline.flows.maintain.relink`.
+    ``warnings`` say what of the files that were read couldn't be read.
     """
 
     corpus: str
@@ -214,6 +219,7 @@ class IngestSummary(JsonRecord):
     edges: Mapping[str, int]
     seconds: Mapping[str, float]
     linked_otherwise: tuple[str, ...] = ()
+    warnings: tuple[Warned, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,4 +252,5 @@ def summarise(
         edges=outcome.edges if outcome else {},
         seconds=dict(seconds),
         linked_otherwise=linked_otherwise,
+        warnings=tuple(changes.warnings),
     )

@@ -135,6 +135,13 @@ class SkippedSource(BaseModel):
     reason: str
 
 
+class SourceWarning(BaseModel):
+    """A file that was read, but not all of it, and what wasn't."""
+
+    source: str
+    warning: str
+
+
 class IngestResult(BaseModel):
     """The documents that were read, and the size of the corpus now."""
 
@@ -142,6 +149,7 @@ class IngestResult(BaseModel):
     changed: int
     unchanged: int
     skipped: list[SkippedSource]
+    warnings: list[SourceWarning]
     empty: Annotated[list[str], Field(description="Documents without text, which no search finds.")]
     documents: int
     chunks: int

@@ -15,7 +15,7 @@ from pipeline.ingest.chunking.chunk import batched
 from pipeline.ingest.update.changes import Changes, detect_changes, document_hash
 from pipeline.ingest.update.stored import StoredDocument
 from pipeline.progress import Progress
-from pipeline.records import Block, BlockKind, Document, Link, Skipped
+from pipeline.records import Block, BlockKind, Document, Link, Skipped, Warned
 
 DOCUMENT = Document(
     key="a.md",
@@ -71,6 +71,15 @@ def test_documents_are_sorted_into_unchanged_and_changed() -> None:
     assert changes.missing == ("unread",)
     assert changes.skipped == [Skipped("c.bin", "is binary")]
     assert changes.empty == []
+
+
+def test_warnings_are_collected_from_unchanged_documents_too_and_change_none() -> None:
+    warned = replace(DOCUMENT, warnings=("has a page without text",))
+
+    changes, documents = detect([warned, replace(warned, key="b.md", path="")], {"a.md": stored(DOCUMENT)})
+
+    assert changes.warnings == [Warned(place, "has a page without text") for place in ("notes/a.md", "b.md")]
+    assert [document.key for document in documents] == ["b.md"]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t"])

@@ -127,10 +127,15 @@ function outcome(result) {
 }
 
 function leftOut(result) {
-  const skipped = (result.done ?? result).skipped ?? [];
-  if (!skipped.length) return null;
-  const items = skipped.map((one) => make("li", {}, foreign(typeof one === "string" ? one : Object.values(one).join(": "))));
-  return make("details", {}, make("summary", {}, `${plural(skipped.length, "source")} left out`), make("ul", {}, items));
+  const { skipped = [], warnings = [] } = result.done ?? result;
+  const lists = [sources(skipped, "left out"), sources(warnings, "read in part")].filter(Boolean);
+  return lists.length ? make("div", {}, lists) : null;
+}
+
+function sources(listed, what) {
+  if (!listed.length) return null;
+  const items = listed.map((one) => make("li", {}, foreign(typeof one === "string" ? one : Object.values(one).join(": "))));
+  return make("details", {}, make("summary", {}, `${plural(listed.length, "source")} ${what}`), make("ul", {}, items));
 }
 
 function buttons(job) {

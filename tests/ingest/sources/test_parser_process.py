@@ -76,13 +76,13 @@ def test_ten_of_each_format_are_hostile() -> None:
 
 
 def test_the_limits_are_named_with_their_settings(process: ParserProcess) -> None:
-    pages, wide = pdf(*["page"] * 12), HOSTILE["docx"]["a cell a billion columns wide"]()
+    pages, runs = pdf(*["page"] * 12), HOSTILE["docx"]["a million empty runs"]()
     deep = HOSTILE["html"]["tables in tables"]()
     for limits, name, data, message, setting in (
         (Limits(pages=11), "pdf", pages, "has 12 pages", "sources.max_pages"),
         (Limits(seconds=0.5), "html", deep, r"takes over 0\.5 seconds", "sources.max_seconds"),
-        (Limits(bytes_of_memory=150 * MEGABYTE), "docx", wide, "over 150 MB", "sources.max_memory_megabytes"),
-        (Limits(bytes_unpacked=100), "docx", wide, "unpacks to", "sources.max_unpacked_megabytes"),
+        (Limits(bytes_of_memory=50 * MEGABYTE), "docx", runs, "over 50 MB", "sources.max_memory_megabytes"),
+        (Limits(bytes_unpacked=100), "docx", runs, "unpacks to", "sources.max_unpacked_megabytes"),
     ):
         with pytest.raises(Unreadable, match=message) as caught:
             process.parse(name, source(data, limits=limits))

@@ -27,7 +27,7 @@ _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
 class Relation(NamedTuple):
-    """Where a relation of a part leads: the ``kind`` is the end of its type, the ``target`` a part or an address."""
+    """A relation of a part: the ``kind`` is the end of its type, the ``target`` a part or an address."""
 
     kind: str
     target: str

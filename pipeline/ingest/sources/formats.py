@@ -39,6 +39,7 @@ _MODULES = {
     ".htm": "html",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".ipynb": "ipynb",
     ".jsonl": LINES,
 }
 _BOUNDED = frozenset({"pdf", "docx", "html"})

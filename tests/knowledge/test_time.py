@@ -57,7 +57,7 @@ def test_what_holds_is_seen_from_its_start_and_no_more_at_its_end(at: str, is_se
 
 
 @pytest.mark.slow
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graphs, st.lists(moments, min_size=1, max_size=4))
 def test_every_read_sees_what_the_model_sees(
     new_graph: NewGraph,

@@ -14,7 +14,7 @@ from pipeline.errors import SourceError
 from tests.domains.memory.repositories import held
 
 ROOT = Path(pipeline.__file__).parents[1]
-COMMITS = 10
+COMMITS = 5
 
 
 @pytest.fixture

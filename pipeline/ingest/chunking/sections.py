@@ -119,8 +119,9 @@ class Packer:
         """Return the end, as a unit's index, of the chunk that repeats units from ``begin`` and adds from ``first``."""
         start = units[begin].start
         sizes = [self.tokens.count(start, units[first].end)]
-        for unit in units[first + 1 :]:
-            size = self.tokens.count(start, unit.end)
+        # by place: a slice would copy all that is left for each chunk
+        for place in range(first + 1, len(units)):
+            size = self.tokens.count(start, units[place].end)
             if size > self.limit:
                 break
             sizes.append(size)

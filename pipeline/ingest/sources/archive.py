@@ -17,7 +17,7 @@ from pipeline.ingest.sources.source import Source
 
 Element: TypeAlias = _Element
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How a compound file begins: Office of before 2007, and what it encrypts since."""
 
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
@@ -41,7 +41,7 @@ class Archive:
     """The parts of a zipped file. Raises Unreadable if it is encrypted, or would unpack beyond its limits."""
 
     def __init__(self, source: Source) -> None:
-        if source.data.startswith(_OLE):
+        if source.data.startswith(OLE):
             raise Unreadable("is encrypted, or older than Office 2007", "Save it anew, without a password.")
         self._archive = zipfile.ZipFile(io.BytesIO(source.data))
         entries = self._archive.infolist()

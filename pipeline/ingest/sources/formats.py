@@ -40,9 +40,16 @@ _MODULES = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".ipynb": "ipynb",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".xlsb": "xlsx",
+    ".xls": "xlsx",
+    ".ods": "xlsx",
     ".jsonl": LINES,
 }
-_BOUNDED = frozenset({"pdf", "docx", "html"})
+_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx"})
 _TEXT_FILES = frozenset(
     "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import docx
 
@@ -141,4 +142,74 @@ HTMLS: Files = {
     "an encoding that is none": lambda: b'<meta charset="no-such-encoding"><p>\xff\xfe\xfa text \x80</p>' * 1_000,
 }
 
-HOSTILE: dict[str, Files] = {"pdf": PDFS, "docx": WORDS, "html": HTMLS}
+CSVS: Files = {
+    "a cell that never ends": lambda: b'a,b\n"' + b"x,\n" * 1_000_000,
+    "a million columns": lambda: b"a," * 1_000_000 + b"\n" + b"1," * 1_000_000,
+    "a million rows": lambda: b"name,fee\n" + b"x,1\n" * 1_000_000,
+    "a name of ten megabytes": lambda: b"a" * 10_000_000 + b",b\n" + b"1,2\n" * 100_000,
+    "names of ten thousand columns": lambda: b",".join([b"a" * 99] * 10_000) + b"\n" + (b"1," * 10_000 + b"\n") * 100,
+    "nothing but quotes": lambda: b'"' * 5_000_000,
+    "nothing but separators": lambda: b",;\t|" * 1_000_000,
+    "nothing but ends of lines": lambda: b"\r\n\r" * 1_000_000,
+    "tables of one row": lambda: b"a,b\n\n" * 300_000,
+    "rows that grow": lambda: b"\n".join(b"x," * at for at in range(2_000)),
+}
+
+
+def workbook(
+    rows: str,
+    *,
+    before: str = "",
+    strings: str = "",
+    part: str = "xl/worksheets/sheet1.xml",
+    sheets: Mapping[str, str] = MappingProxyType({"Fees": "visible"}),
+) -> bytes:
+    """Return an XLSX whose sheets, named with their states, all have these rows."""
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    listed = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{}</Relationships>'
+    relation = '<Relationship Id="r{}" Type="' + kinds + '/{}" Target="{}"/>'
+    named = "".join(
+        f'<sheet name="{name}" sheetId="{at}" state="{state}" r:id="r1" xmlns:r="{kinds}"/>'
+        for at, (name, state) in enumerate(sheets.items(), 1)
+    )
+    parts = {
+        "_rels/.rels": listed.format(relation.format(1, "officeDocument", "xl/workbook.xml")),
+        "xl/workbook.xml": f"<workbook {main}><sheets>{named}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": listed.format(
+            relation.format(1, "worksheet", "worksheets/sheet1.xml")
+            + relation.format(2, "sharedStrings", "sharedStrings.xml")
+        ),
+        "xl/sharedStrings.xml": f"<sst {main}>{strings}</sst>",
+        part: f"{before}<worksheet {main}><sheetData>{rows}</sheetData></worksheet>",
+    }
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+def far(*cells: str) -> str:
+    return "".join(f'<row r="{cell.lstrip("ABCDEFX")}"><c r="{cell}"><v>1</v></c></row>' for cell in cells)
+
+
+WORKBOOKS: Files = {
+    "unpacks to 600 megabytes": unpacking_word,
+    "a part that lies about its size": lying_word,
+    "entities that multiply": lambda: workbook("<row><c><v>&l11;</v></c></row>", before=f"<!DOCTYPE x [{LAUGHS}]>"),
+    "an entity that reads a file": lambda: workbook(
+        '<row><c t="inlineStr"><is><t>&secret;</t></is></c></row>',
+        before='<!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>',
+    ),
+    "cells in far corners": lambda: workbook(far("A1", "XFD1048576")),
+    "a row that is none": lambda: workbook(far("A99999999999999999999")),
+    "strings that aren't there": lambda: workbook('<row r="1"><c r="A1" t="s"><v>99999999</v></c></row>'),
+    "a string of a million pieces": lambda: workbook(
+        '<row r="1"><c r="A1" t="s"><v>0</v></c></row>', strings=f"<si>{'<r><t>a</t></r>' * 1_000_000}</si>"
+    ),
+    "no sheet": lambda: workbook("", part="xl/worksheets/none.xml"),
+    "cut off": lambda: workbook(far("A1"))[:600],
+}
+
+HOSTILE: dict[str, Files] = {"pdf": PDFS, "docx": WORDS, "html": HTMLS, "csv": CSVS, "xlsx": WORKBOOKS}

@@ -1,0 +1,77 @@
+"""Rows of a sheet as lines that are understood alone: each cell behind the name of its column."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from pipeline.ingest.sources.source import TextBuilder
+from pipeline.records import BlockKind
+
+Row = Sequence[str]
+
+_LONGEST_NAME = 100
+"""Most characters of a column's name, which is written again in each row. Chosen by hand; not measured."""
+
+_NUMBER = re.compile(r"[-+]?[\d.,\s]*\d[\d.,\s]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+"""A number that is the name of a column as often as a value."""
+
+
+def write_rows(built: TextBuilder, rows: Iterable[Row]) -> None:
+    """Write the rows of a sheet as blocks: a table for those under one header, a paragraph for a title above it.
+
+    Empty rows part tables. A row below the header is ``name: value | name: value``, without its empty cells; without a
+    header it is ``value | value``.
+    """
+    header: Row = ()
+    for part in _parts(rows):
+        title, part_header, body = _divided(part, goes_on=bool(header))
+        for row in title:
+            _write_line(built, row)
+            built.close(BlockKind.PARAGRAPH)
+        if part_header:
+            header = part_header
+            _write_line(built, header)
+        for row in body:
+            _write_line(built, row, header)
+        built.close(BlockKind.TABLE)
+
+
+def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield the runs of rows that aren't empty."""
+    for filled, part in groupby(rows, key=lambda row: any(map(str.strip, row))):
+        if filled:
+            yield list(part)
+
+
+def _divided(rows: Sequence[Row], *, goes_on: bool) -> tuple[Sequence[Row], Row, Sequence[Row]]:
+    """Return the title above a table, its header and its body; the header is empty if it has none of its own.
+
+    After an empty row a table may go on, so there a row is a header only if the next one has numbers.
+    """
+    width = max(map(_filled, rows))
+    at = next(place for place, row in enumerate(rows) if _filled(row) * 2 >= width)
+    first, body = rows[at], rows[at + 1 :]
+    if width == 1 or not body:
+        return (rows, (), ()) if width == 1 and not goes_on else ((), (), rows)
+    is_header = all(map(_is_name, first)) and not (goes_on and all(map(_is_name, body[0])))
+    return (rows[:at], first, body) if is_header else (rows[:at], (), rows[at:])
+
+
+def _filled(row: Row) -> int:
+    return sum(1 for cell in row if cell and not cell.isspace())
+
+
+def _is_name(cell: str) -> bool:
+    return not _NUMBER.fullmatch(cell.strip()) or _YEAR.fullmatch(cell.strip()) is not None
+
+
+def _write_line(built: TextBuilder, row: Row, header: Row = ()) -> None:
+    built.new_line()
+    begun = False
+    for column, cell in enumerate(row):
+        if not cell or cell.isspace():
+            continue
+        name = header[column][:_LONGEST_NAME].strip() if column < len(header) else ""
+        built.write(f"{' | ' if begun else ''}{name}{': ' if name else ''}{cell.strip()}")
+        begun = True

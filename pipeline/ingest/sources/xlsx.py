@@ -1,0 +1,64 @@
+"""Workbooks of Excel and LibreOffice: the visible sheets, a line for each row, each cell behind its column's name."""
+
+import datetime
+import io
+from dataclasses import replace
+
+import python_calamine as calamine
+
+from pipeline.files import Unreadable, well_formed
+from pipeline.ingest.sources.archive import OLE, Archive
+from pipeline.ingest.sources.rows import write_rows
+from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
+from pipeline.records import BlockKind, Document
+
+_EXACT = 1e15
+"""The digits of numbers that a cell shows."""
+
+
+def parse(source: Source) -> Document:
+    """Return a workbook as a document: a section for each visible sheet, with the values that its formulas had.
+
+    The title comes from the file's properties, else from the file's stem. Raises Unreadable.
+    """
+    with parser_errors("workbook"):
+        archive = None if source.data.startswith(OLE) else Archive(source)
+        try:
+            workbook = calamine.load_workbook(io.BytesIO(source.data))
+        except calamine.PasswordError:
+            raise Unreadable("is encrypted", "Save it without a password, or leave it out.") from None
+        built = TextBuilder()
+        hidden = [
+            sheet.name for sheet in workbook.sheets_metadata if sheet.visible != calamine.SheetVisibleEnum.Visible
+        ]
+        for name in workbook.sheet_names:
+            rows = _rows(workbook.get_sheet_by_name(name)) if name not in hidden else []
+            if rows:
+                built.write(well_formed(name))
+                built.close(BlockKind.HEADING, 2)
+                write_rows(built, rows)
+        title = archive.title() if archive else ""
+    warnings = tuple(f"has the hidden sheet {name}, which isn't read" for name in hidden)
+    document = built.document(source, title or source.stem, "Leave it out, or write something into it.")
+    return replace(document, warnings=warnings)
+
+
+def _rows(sheet: calamine.CalamineSheet) -> list[list[str]]:
+    """Return the cells of a sheet as texts; the value of a cell over several rows stands in each of them."""
+    rows = [[_text(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
+    top, left = sheet.start or (0, 0)
+    for (first, column), (last, _) in sheet.merged_cell_ranges or ():
+        for row in rows[first - top + 1 : last - top + 1]:
+            row[column - left] = rows[first - top][column - left]
+    return rows
+
+
+def _text(value: object) -> str:
+    """Return a value as a cell shows it, as far as that is known without the cell's format."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < _EXACT else f"{value:.15g}"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ") if value.time() != datetime.time() else value.date().isoformat()
+    return well_formed(str(value))

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pipeline.api import HopRank
 from pipeline.domains.memory import patterns, revise
-from pipeline.domains.memory.chats.read import read_memories, together
+from pipeline.domains.memory.chats.read import read_files
 from pipeline.domains.memory.code.store import scan_repository
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.forget import Forgotten, Selection, forget
@@ -51,19 +51,30 @@ class Memory(AgentMemory):
     scan = scan_repository
 
     def import_chats(
-        self, *paths: str | Path, scope: str | None = None, undated: str | None = None, progress: Progress | None = None
+        self,
+        *paths: str | Path,
+        scope: str | None = None,
+        undated: str | None = None,
+        strict: bool = False,
+        progress: Progress | None = None,
     ) -> list[Remembered]:
         """Remember the messages of chat files, with the entities and facts in them, in one run; return its outcome.
 
         All files are read before anything is written; of messages of one key the last counts. ``undated`` is the time
-        of messages that have none. Raises SourceError, naming file and position, for a malformed one.
+        of messages that have none. What can't be read is skipped, and named in the outcome. Raises SourceError if a
+        file isn't there or nothing can be read, and with ``strict`` for the first malformed message or file.
         """
-        scope, limits = scope or self.settings.scope, self.hoprank.settings.sources.limits
-        read = [
-            read_memories(Path(path), scope=scope, timezone=self.settings.timezone, limits=limits, undated=undated)
-            for path in paths
-        ]
-        return [remember(self, together(read), progress)] if read else []
+        if not paths:
+            return []
+        read = read_files(
+            [Path(path) for path in paths],
+            scope=scope or self.settings.scope,
+            timezone=self.settings.timezone,
+            limits=self.hoprank.settings.sources.limits,
+            undated=undated,
+            strict=strict,
+        )
+        return [remember(self, read, progress)]
 
     def search(
         self,

@@ -41,10 +41,12 @@ class Remembered:
 def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) -> Remembered:
     """Add memories with their entities and facts, and change those whose texts have changed; other memories stay.
 
-    The same memories again change nothing. Entities and facts that are given with them are checked before anything is
-    written; raises SourceError or GraphError if one is malformed, and what an ingest raises.
+    The same memories again change nothing, also those that an earlier version kept under other keys. Entities and facts
+    that are given with them are checked before anything is written; raises SourceError or GraphError if one is
+    malformed, and what an ingest raises.
     """
     progress = progress or Progress()
+    read = read.renamed(_kept(memory, read)) if read.former else read
     given: dict[str, Extracted] = {}
     for one in read.given:
         checked, before = check_given(one, memory.schema, memory.zone), given.get(one.memory.key, Extracted())
@@ -66,6 +68,19 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
             lambda opened: in_turn(understand(opened, read.memories, given).changes(opened, nodes))
         )
     return Remembered(ingested, written, len(revision.added), written.concepts, read.skipped)
+
+
+def _kept(memory: AgentMemory, read: Read) -> dict[str, str]:
+    """Return the keys under which memories are kept since an earlier version, by the keys that they have now.
+
+    What is kept under such a key may be another's, since they were ids without their conversation: it is the same if
+    its conversation is, or else its text and time.
+    """
+    stored = {one.key: one for one in memory.texts(read.former.values())}
+    former = [(one, was) for one in read.memories if (was := stored.get(read.former.get(one.key, ""))) is not None]
+    certain = {was.key: one.key for one, was in former if one.conversation == was.conversation}
+    alike = {was.key: one.key for one, was in former if (one.text, one.time) == (was.text, was.time)}
+    return {now: before for before, now in (alike | certain).items()}
 
 
 def _document(memory: Memory, zone: ZoneInfo) -> Document:

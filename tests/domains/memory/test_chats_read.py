@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.domains.memory.chats.given import check_given
-from pipeline.domains.memory.chats.read import read_memories
+from pipeline.domains.memory.chats.read import read_files, read_memories
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.errors import ConfigurationError, SourceError
@@ -130,18 +131,50 @@ def test_lines_of_a_benchmark_keep_id_text_and_metadata(tmp_path: Path) -> None:
     }
     line = {"id": "c1/s2:3", "title": "one", "text": "Ann: Hi ", "metadata": metadata}
 
-    (memory,) = read(tmp_path, [line], "corpus.jsonl", timezone="Europe/Berlin")
+    found = read_memories(write(tmp_path, [line], "corpus.jsonl"), timezone="Europe/Berlin")
 
     expected = Memory(
-        "c1/s2:3", "Ann: Hi ", "2023-05-08T11:56:00+00:00", "Ann", "2", "1", 3, "default", "one", metadata
+        "1/2/c1%2Fs2:3", "Ann: Hi ", "2023-05-08T11:56:00+00:00", "Ann", "2", "1", 3, "default", "one", metadata
     )
-    assert memory == expected
+    assert found.memories == (expected,)
+    assert found.renamed(found.former).memories == (replace(expected, key="c1/s2:3"),)
 
 
-def test_ids_of_messages_are_kept(tmp_path: Path) -> None:
-    memories = read(tmp_path, [{"id": "m1", "text": "a", "date": T1}, {"id": 7, "text": "b", "date": T1}])
+def test_ids_of_messages_are_those_of_their_conversation(tmp_path: Path) -> None:
+    turns = [{"id": "m1", "text": "a", "date": T1}, {"id": 7, "text": "b", "date": T1}]
 
-    assert [memory.key for memory in memories] == ["m1", "7"]
+    found = read_memories(write(tmp_path, {"id": "x/1", "messages": turns}))
+
+    assert [memory.key for memory in found.memories] == ["x%2F1/m1", "x%2F1/7"]
+    assert found.former == {"x%2F1/m1": "m1", "x%2F1/7": "7"}
+
+
+def test_the_same_ids_elsewhere_are_others(tmp_path: Path) -> None:
+    sessions = [{"session": name, "date": T1, "turns": [{"id": 1, "text": name}]} for name in "ab"]
+    chats = [
+        {"id": 7, "messages": [{"id": 1, "text": "c", "date": T1}]},
+        {"id": 8, "messages": [{"id": 1, "text": "d", "date": T1}]},
+        {"conversation": 9, "sessions": sessions},
+    ]
+    lists = [[{"id": 1, "text": text, "date": T1}, {"id": 2, "text": text, "date": T1}] for text in ("e", "f")]
+    (tmp_path / "other").mkdir()
+
+    paths = [write(tmp_path, chats, "a.json"), write(tmp_path, lists[0]), write(tmp_path / "other", lists[1])]
+    memories = read_files(paths).memories
+
+    assert [memory.text for memory in memories] == ["c", "d", "a", "b", "e", "e", "f", "f"]
+    assert len({memory.key for memory in memories}) == len(memories)
+
+
+def test_of_texts_with_one_id_in_a_conversation_none_is_lost(tmp_path: Path) -> None:
+    turns = [{"id": 1, "text": text, "date": T1} for text in ("a", "b", "b", "c")]
+    path = write(tmp_path, {"id": "x", "messages": turns})
+
+    found = read_memories(path)
+
+    assert [memory.text for memory in found.memories] == ["a", "b", "c"]
+    assert found.memories[0].key == "x/1"
+    assert [skipped.reason for skipped in found.skipped] == [f"it has the `id` '1', as has {path}, message 2"]
 
 
 def node(name: str, parent: str | None, children: list[str], text: Any = None, **message: Any) -> dict[str, Any]:
@@ -182,8 +215,14 @@ def test_what_an_export_of_chatgpt_hides_or_has_no_text_is_skipped(tmp_path: Pat
     hidden = read_memories(write(tmp_path, [chat]))
     image = read_memories(write(tmp_path, [exported(current_node="d")]))
 
-    assert [skipped.reason for skipped in hidden.skipped] == ["the conversation hides it"]
-    assert [skipped.reason for skipped in image.skipped] == ["content of type image_asset_pointer has no text"]
+    assert [skipped.reason for skipped in hidden.skipped] == [
+        "the conversation hides it",
+        "2 messages of branches that weren't kept",
+    ]
+    assert [skipped.reason for skipped in image.skipped] == [
+        "content of type image_asset_pointer has no text",
+        "1 message of branches that weren't kept",
+    ]
     assert image.skipped[0].source.endswith("item 1, node 'd'")
 
 
@@ -217,7 +256,7 @@ def test_an_export_of_claude(tmp_path: Path) -> None:
     )
     assert [skipped.reason for skipped in found.skipped] == [
         "an attached file isn't read",
-        "a part of type tool_use has no text",
+        "the call of the tool x isn't read",
     ]
 
 
@@ -269,19 +308,81 @@ def test_undated_messages_are_refused_or_take_the_time_given_for_them(tmp_path: 
         ([{"text": "a", "date": T1, "speaker": ["b"]}], r"item 1 has the `speaker` \['b'\]"),
         ([{"text": "a", "date": T1, "id": key} for key in (1, "1")], r"item 2 has the `id` '1', as has .*item 1"),
         (ours({"text": "a", "turn": 2}, {"text": "b"}), r"turn 2 has the `id` 'c1/s1:2', as has"),
-        ({"sessions": [5]}, r"has the `sessions.0` 5"),
-        ({"sessions": [{"turns": {"a": 1}}]}, r"has the `sessions.0.turns` \{'a': 1\}: .*list"),
-        ({"sessions": [{"turns": ["a"]}]}, r"has the `sessions.0.turns.0` 'a': .*dict"),
-        ({"chat_messages": ["a"]}, r"has the `chat_messages.0` 'a': .*dict"),
+        ({"sessions": [5]}, r"session 1 isn't an object of names and values"),
+        ({"sessions": [{"turns": {"a": 1}}]}, r"session 1 has the `turns` \{'a': 1\}: .*list"),
+        ({"sessions": [{"turns": ["a"]}]}, r"session 1, turn 1 isn't an object of names and values"),
+        ({"chat_messages": ["a"]}, r"message 1 isn't an object of names and values"),
         ([{"content": [5], "date": T1}], r"item 1, content, part 1 isn't an object of names and values"),
     ],
 )  # fmt: skip
 def test_malformed_values_are_refused_with_their_places(tmp_path: Path, value: Any, problem: str) -> None:
     with pytest.raises(SourceError, match=problem) as caught:
-        read(tmp_path, value)
+        read(tmp_path, value, strict=True)
 
     assert str(tmp_path / "chat.json") in caught.value.message
     assert caught.value.fix
+
+
+BROKEN = [
+    5,
+    {"text": 5, "date": T1},
+    {"text": "a", "date": "soon"},
+    {"text": "a"},
+    {"text": "a", "date": T1, "id": [1]},
+    {"content": [5], "date": T1},
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize(
+    "shape", [list, lambda turns: {"messages": turns}, lambda turns: {"chat_messages": turns}, ours]
+)
+def test_a_broken_message_costs_no_other(tmp_path: Path, shape: Any, broken: Any) -> None:
+    whole = [{"text": f"whole {number}", "created_at": T1} for number in range(2)]
+    turns = [whole[0], broken, whole[1]]
+    chat = {"sessions": [{"turns": turns}]} if shape is ours else shape(turns)
+
+    found = read_memories(write(tmp_path, chat))
+
+    assert [memory.text for memory in found.memories] == ["whole 0", "whole 1"]
+    (skipped,) = found.skipped
+    assert skipped.source.endswith(" 2")
+    assert skipped.reason
+
+
+def test_a_broken_conversation_session_or_line_costs_no_other(tmp_path: Path) -> None:
+    whole, circle = ours({"text": "whole"}), exported(current_node="d", conversation_id="y")
+    circle["mapping"]["a"]["parent"] = "d"
+    chats = [circle, {"sessions": [5, *whole["sessions"]]}, {"messages": {}, "mapping": 1}, {"a": 1}]
+
+    conversations = read_memories(write(tmp_path, chats))
+    (tmp_path / "lines.jsonl").write_text(f'{json.dumps(whole)}\n{{"text": \n\n{json.dumps(ours({"text": "b"}))[:-9]}')
+    lines = read_memories(tmp_path / "lines.jsonl")
+
+    assert [memory.text for memory in conversations.memories] == ["whole"]
+    places = [skipped.source.partition("chat.json, ")[2] for skipped in conversations.skipped]
+    assert places == ["item 1", "item 2, session 1", "item 3", "item 4"]
+    assert [memory.text for memory in lines.memories] == ["whole"]
+    assert [skipped.source.rpartition(", ")[2] for skipped in lines.skipped] == ["line 2", "line 4"]
+
+
+def test_of_several_files_one_that_cant_be_read_is_named(tmp_path: Path) -> None:
+    good, bad = write(tmp_path, [{"text": "a", "date": T1}]), write(tmp_path, {"a": 1}, "bad.json")
+
+    found = read_files([bad, good])
+
+    assert [memory.text for memory in found.memories] == ["a"]
+    assert [(skipped.source, skipped.reason) for skipped in found.skipped] == [(str(bad), "it has no text")]
+    for paths, strict in (([bad], False), ([bad, bad], False), ([good, bad], True)):
+        with pytest.raises(SourceError, match=r"bad\.json has no text"):
+            read_files(paths, strict=strict)
+    with pytest.raises(SourceError, match="no such file"):
+        read_files([good, tmp_path / "none.json"])
+
+
+def test_a_file_without_any_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"holds no message with a text: 1 part left out, .*message 1, since it has"):
+        read(tmp_path, {"messages": [{"text": " ", "date": T1}]})
 
 
 @pytest.mark.parametrize(
@@ -305,7 +406,7 @@ def test_files_that_cant_be_read_are_refused(tmp_path: Path, data: bytes, name: 
     limits = Limits(bytes_read=50 if " than" in problem else 1_000_000)
 
     with pytest.raises(SourceError, match=problem) as caught:
-        read_memories(path, limits=limits)
+        read_memories(path, limits=limits, strict=True)
     assert str(path) in caught.value.message
 
 

@@ -78,7 +78,8 @@ def test_several_files_are_one_run(
     paths = [tmp_path / f"{place}.json" for place in range(len(TEXTS))]
     for path, text in zip(paths, TEXTS, strict=True):
         turn = {"id": path.stem, "text": text, "date": "2026-01-10"}
-        path.write_text(json.dumps([turn, {**turn, "id": "kept", "text": f"Kept: {text}"}]))
+        turns = [turn, {**turn, "id": "kept", "text": f"Kept: {text}"}]
+        path.write_text(json.dumps({"conversation": "one", "messages": turns}))
     costs = []
     for files in (paths[:1], paths):
         asked.clear()
@@ -87,8 +88,8 @@ def test_several_files_are_one_run(
             Memory(hoprank, memory.name).import_chats(*files)
             costs.append((len(asked), len(encoded)))
             texts = {EntityKey.of(id_).name: id_ for id_ in memory.texts_after("")}
-            assert texts.keys() == {"kept", *(path.stem for path in files)}
-            found = hoprank.search("Kept", None, 1, {"document": "kept"}, corpus=memory.name, leg="fulltext")
+            assert texts.keys() == {"one/kept", *(f"one/{path.stem}" for path in files)}
+            found = hoprank.search("Kept", None, 1, {"document": "one/kept"}, corpus=memory.name, leg="fulltext")
             assert found.hits[0].text == f"Kept: {TEXTS[len(files) - 1]}"
 
     (one, passes), (several, passes_of_several) = costs

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from pipeline.domains.memory import patterns
 from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import Entity, Memory, When
+from pipeline.domains.memory.records import Entity, EntityKey, Memory, When
 from pipeline.domains.memory.remember import add_text, remember
 from pipeline.errors import HopRankError
 from pipeline.ingest.update.stored import stored_documents
@@ -34,6 +35,20 @@ ACCEPTED = {  # what a reader of the conversation calls a topic, a thing or a pe
     "Sentry, k6, BITV, Baltic, Beacon 1.4, Figma, Helm, IndexedDB, Jira, Kiel, MapLibre, OpenAPI, Playwright, "
     "PostgreSQL, Redis, TypeError, buoy.light, iPad, iPads, Offline, tileserver-gl",
 }
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A chat whose messages are numbered from 1."""
+
+    path: Path
+    id: int
+
+    def write(self, *texts: str) -> None:
+        messages = [{"id": at, "date": MONDAY, "from": "Ada", "text": text} for at, text in enumerate(texts, 1)]
+        self.path.write_text(json.dumps({"id": self.id, "messages": messages}))
+
+
 KNOWN = [
     Entity("tables/tide.csv", "file"),
     Entity("gauge.py::read_gauge", "function", aliases=("read_gauge",)),
@@ -209,3 +224,26 @@ def test_nothing_is_written_if_what_is_given_is_wrong(memory: AgentMemory, given
         add_text(memory, "some text", **given)  # type: ignore[arg-type]
 
     assert not memory.has_texts()
+
+
+@pytest.mark.slow
+def test_what_an_earlier_version_kept_by_ids_alone_is_not_kept_twice(memory: AgentMemory, tmp_path: Path) -> None:
+    mine, other = (Chat(tmp_path / f"{id_}.json", id_) for id_ in (7, 8))
+    before = Memory("1", "The anchor is red.", MONDAY, "Ada", conversation="7", turn=1)
+    remember(memory, Read((before, replace(before, key="2", text="The rope is wet.", turn=2))))
+
+    mine.write("The anchor is red.", "The rope was wet.", "The tea is hot.")
+    other.write("The kettle is broken.", "Buy tea.")
+    again = [
+        Chats(memory.hoprank, memory.name).import_chats(one.path)[0].ingested for one in (mine, other, mine, other)
+    ]
+
+    texts = {text.key: text.text for text in memory.texts(EntityKey.of(id_).name for id_ in memory.text_nodes())}
+    assert texts == {
+        "1": "The anchor is red.",
+        "2": "The rope was wet.",
+        "7/3": "The tea is hot.",
+        "8/1": "The kettle is broken.",
+        "8/2": "Buy tea.",
+    }
+    assert [one.changed for one in again] == [2, 2, 0, 0]

@@ -1,17 +1,18 @@
-"""Messages of chats: the formats that name speaker, text and date in plain fields, and exports of ChatGPT and Claude.
+"""Messages of chats: one record for all formats, and the formats that name speaker, text and date in plain fields.
 
-Each format has a model of what holds its messages, and a reader that yields them as the same record. In exports, a
-message's key is its id after its conversation's: conversations that are continued in a new one share messages.
+A reader yields messages that aren't read yet, each with its position: one that can't be read costs no other.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pipeline.domains.memory.records import Memory
-from pipeline.errors import GraphError
+from pipeline.errors import GraphError, SourceError
 from pipeline.files import Guard
 from pipeline.files.validated import validated
 from pipeline.ids import digest
@@ -22,6 +23,7 @@ from pipeline.records import Skipped
 SPEAKERS = ("speaker", "author", "name", "sender", "from", "role")
 TEXTS = ("text", "content")
 DATES = ("date", "time", "timestamp", "created_at", "create_time", "datetime")
+FILE_NAMES = ("file_name", "fileName", "filename", "name", "title", "url", "id")
 LONGEST_NAME = 500
 """Longest key or name, in characters: an entry of the graph's index can have 8 kB."""
 
@@ -66,7 +68,7 @@ Name = Annotated[str, BeforeValidator(_name)]
 Properties = Annotated[dict[str, Any], AfterValidator(_properties)]
 _Text = Annotated[str, AfterValidator(_verbatim)]
 _Title = Annotated[_Text, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
-_Items = list[dict[str, Any]]
+_Items = list[Any]  # each is read by itself
 
 
 class Record(BaseModel):
@@ -86,8 +88,9 @@ class Record(BaseModel):
 class Message(Record):
     """A message, whatever its format. ``where`` is its position, for errors.
 
-    Without a ``turn`` it is counted. ``left_out`` says why parts of it are left out. Its date, and the entities and
-    facts given with it, aren't checked yet.
+    Without a ``turn`` it is counted. ``left_out`` says why parts of it are left out. ``exported`` ids are unique within
+    a conversation, others within a session of it. Its date, and the entities and facts given with it, aren't checked
+    yet.
     """
 
     where: str
@@ -103,6 +106,14 @@ class Message(Record):
     entities: Any = None
     facts: Any = None
     left_out: list[str] = Field(default_factory=list)
+    exported: bool = False
+
+
+Unread = tuple[str, Callable[[], Message]]
+"""A message that isn't read yet: its position, and what reads it; that raises SourceError for a malformed one."""
+
+Found = Iterator[Unread | Skipped]
+"""What a reader finds, in order: messages, and what it leaves out without a loss of messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +128,23 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Memories of a file in its order, the entities and facts given with them, and what was left out and why."""
+    """Memories of a file in its order, the entities and facts given with them, and what was left out and why.
+
+    ``former`` has the keys that earlier versions gave to memories whose key is another now.
+    """
 
     memories: tuple[Memory, ...] = ()
     given: tuple[Given, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    former: Mapping[str, str] = field(default_factory=dict)
+
+    def renamed(self, keys: Mapping[str, str]) -> "Read":
+        """Return it with other keys of some memories."""
+        if not keys:
+            return self
+        memories = {one.key: replace(one, key=keys.get(one.key, one.key)) for one in self.memories}
+        given = tuple(replace(one, memory=memories[one.memory.key]) for one in self.given)
+        return replace(self, memories=tuple(memories.values()), given=given)
 
 
 class _Session(Record):
@@ -131,85 +154,80 @@ class _Session(Record):
     turns: _Items = Field(default_factory=list)
 
 
-class _Node(Record):
-    parent: Any = None
-    children: list[str] = Field(default_factory=list)
-    message: dict[str, Any] | None = None
-
-
 class Chat(Record):
     """An object that holds messages, in any of the formats."""
 
     conversation: Any = Field(None, validation_alias=AliasChoices("conversation", "conversation_id", "uuid", "id"))
     session: Any = None
-    date: Any = Field(None, validation_alias=AliasChoices(*DATES))
+    date: Any = Field(None, validation_alias=AliasChoices(*DATES, "update_time", "updated_at"))
     title: Any = Field(None, validation_alias=AliasChoices("title", "name"))
-    sessions: list[_Session] = Field(default_factory=list)
+    sessions: _Items = Field(default_factory=list)
     messages: _Items = Field(default_factory=list)
     chat_messages: _Items = Field(default_factory=list)
-    mapping: dict[str, _Node] = Field(default_factory=dict)
+    mapping: dict[str, Any] = Field(default_factory=dict)
     current_node: Any = None
 
-    def inherited(self, stem: str, first: Mapping[str, Any] | None) -> dict[str, Any]:
+    def inherited(self, stem: str, first: object) -> dict[str, Any]:
         """Return the fields that messages inherit; a conversation without a name is named after its first message."""
         fields = self.model_dump(include={"conversation", "session", "date", "title"})
-        if self.conversation is None and first is not None:
+        if self.conversation is None and isinstance(first, Mapping):
             fields["conversation"] = derived_name(stem, first)
         return fields
 
 
-def sessions(chat: Chat, where: str, stem: str) -> Iterator[Message]:
+def sessions(value: Mapping[str, Any], where: str, path: Path) -> Found:
     """Yield the turns of ``{"conversation", "sessions": [{"session", "date", "turns": [...]}]}`` in order.
 
     A turn without a date takes its session's, a session without one its conversation's. A session without a name is
     named by its place, from 1.
     """
-    first = next((session.turns[0] for session in chat.sessions if session.turns), None)
-    whole = chat.inherited(stem, first)
-    for number, session in enumerate(chat.sessions, 1):
+    chat = validated(Chat, value, where, GUARD)
+    turns = (item.get("turns") for item in chat.sessions if isinstance(item, Mapping))
+    whole = chat.inherited(path.stem, next((one[0] for one in turns if isinstance(one, list) and one), None))
+    for number, item in enumerate(chat.sessions, 1):
+        at = f"{where}, session {number}"
+        try:
+            session = validated(_Session, item, at, GUARD)
+        except SourceError as error:
+            yield at, broken(error)
+            continue
         own = session.model_dump(include={"session", "date", "title"}, exclude_none=True)
         for place, turn in enumerate(session.turns, 1):
-            at = f"{where}, session {number}, turn {place}"
-            yield message(turn, at, {**whole, "session": number, **own}, place)
+            inherited = {**whole, "session": number, **own}
+            yield unread(turn, f"{at}, turn {place}", inherited, place)
 
 
-def messages(chat: Chat, where: str, stem: str) -> Iterator[Message]:
+def messages(value: Mapping[str, Any], where: str, path: Path) -> Found:
     """Yield the messages of ``{"messages": [...]}``, which may name its conversation, title and date."""
-    inherited = chat.inherited(stem, next(iter(chat.messages), None))
+    chat = validated(Chat, value, where, GUARD)
+    inherited = chat.inherited(path.stem, next(iter(chat.messages), None))
     for place, item in enumerate(chat.messages, 1):
-        yield message(item, f"{where}, message {place}", inherited, place)
+        yield unread(item, f"{where}, message {place}", inherited, place)
 
 
-def claude(chat: Chat, where: str, stem: str) -> Iterator[Message]:
-    """Yield the messages of a conversation of Claude's export; attached files are left out.
-
-    The parts of ``content`` are read before ``text``, which has placeholders for other parts.
-    """
-    inherited = chat.inherited(stem, next(iter(chat.chat_messages), None))
-    for place, item in enumerate(chat.chat_messages, 1):
-        at = f"{where}, message {place}"
-        text, left_out = text_in(item, ("content", "text"), at)
-        attached = sum(len(files) for name in ("attachments", "files") if isinstance(files := item.get(name), list))
-        read = text, [*left_out, *["an attached file isn't read"] * attached]
-        yield message(item, at, inherited, place, read=read, exported=True)
+def unread(value: object, where: str, inherited: Mapping[str, Any], place: int | None = None) -> Unread:
+    """Return a message that names its fields plainly, for reading."""
+    return where, partial(message, value, where, inherited, place)
 
 
-def chatgpt(chat: Chat, where: str, stem: str) -> Iterator[Message]:
-    """Yield the messages of a conversation of ChatGPT's export, from the first to the last.
+def broken(error: SourceError) -> Callable[[], Message]:
+    """Return the reader of a message that can't be read: it raises the error."""
 
-    Edited questions and repeated answers branch the tree: the branch of ``current_node`` is read. Without it, the last
-    child of each node is, which is the newest. A message without a time takes its conversation's.
-    """
-    branch = [(name, item) for name in _branch(chat, where) if (item := chat.mapping[name].message)]
-    texts = [_chatgpt_text(item, f"{where}, node {name!r}") for name, item in branch]
-    inherited = chat.inherited(stem, {"text": texts[0][0], "date": chat.date} if texts else None)
-    for place, ((name, item), read) in enumerate(zip(branch, texts, strict=True), 1):
-        fields = {"id": item.get("id") or name, "author": item.get("author"), "date": item.get("create_time")}
-        yield message(fields, f"{where}, node {name!r}", inherited, place, read=read, exported=True)
+    def read() -> Message:
+        raise error
+
+    return read
+
+
+def an_object(value: object, where: str) -> Mapping[str, Any]:
+    """Return an object; raises SourceError for another value."""
+    if isinstance(value, Mapping):
+        return value
+    raise GUARD.fault(where, "isn't an object of names and values")
 
 
 def message(
-    value: Mapping[str, Any],
+    value: object,
     where: str,
     inherited: Mapping[str, Any] | None = None,
     place: int | None = None,
@@ -219,9 +237,9 @@ def message(
 ) -> Message:
     """Return the message with these fields; missing ones come from its ``metadata``, then from ``inherited``.
 
-    ``place`` is its turn by default, and ``read`` its text and the parts left out, if already read. The
-    id of an ``exported`` one follows its conversation's.
+    ``place`` is its turn by default, and ``read`` its text and the parts left out, if already read.
     """
+    value = an_object(value, where)
     metadata = value.get("metadata")
     layers = (value, metadata if isinstance(metadata, Mapping) else {}, inherited or {})
     fields = {
@@ -230,37 +248,10 @@ def message(
     }
     text, left_out = read or text_in(value, TEXTS, where)
     id_ = first_of(value, ("id", "_id", "uuid"))
-    fields |= {"where": where, "text": text, "left_out": left_out}
-    fields["id"] = f"{fields['conversation']}/{id_}" if exported and id_ is not None else id_
+    fields |= {"where": where, "id": id_, "text": text, "left_out": left_out, "exported": exported}
     fields["turn"] = place if fields["turn"] is None else fields["turn"]
     fields |= {name: value.get(name) for name in ("metadata", "entities", "facts")}
     return validated(Message, fields, where, GUARD)
-
-
-def _branch(chat: Chat, where: str) -> list[str]:
-    """Return the names of the nodes of a branch, from the root on."""
-    tree, name = chat.mapping, chat.current_node
-    upwards = isinstance(name, str) and name in tree
-    if not upwards:
-        name = next((name for name, node in tree.items() if str(node.parent) not in tree), None)
-    branch: dict[str, None] = {}
-    while name is not None:
-        if name in branch or name not in tree:
-            raise GUARD.fault(where, f"has a tree of messages that leads to {name!r:.60} again, or to nothing")
-        branch[name] = None
-        parent, children = tree[name].parent, tree[name].children
-        name = (parent if parent in tree else None) if upwards else (children[-1] if children else None)
-    return list(branch)[::-1] if upwards else list(branch)
-
-
-def _chatgpt_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
-    metadata, content = item.get("metadata"), item.get("content")
-    if isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation"):
-        return "", ["the conversation hides it"]
-    if not isinstance(content, Mapping):
-        return text_in(item, ("content",), where)
-    text, left_out = text_in(content, ("parts", "text", "result"), where)
-    return text, left_out if text or left_out else [f"content of type {content.get('content_type')} has no text"]
 
 
 def derived_name(stem: str, first: Mapping[str, Any]) -> str:
@@ -280,8 +271,8 @@ def first_of(value: Mapping[str, Any], names: Sequence[str]) -> Any:
 def text_in(value: Mapping[str, Any], names: Sequence[str], where: str) -> tuple[str, list[str]]:
     """Return the text of the first field of ``names`` that has one, verbatim, and why parts are left out.
 
-    A field is a text, or a list of parts: texts, or ``{"type": "text", "text": ...}``; the texts are joined by line
-    ends. Raises SourceError for another type.
+    A field is a text, or a list of parts: texts, or objects with a ``text``; the texts are joined by line ends. Raises
+    SourceError for another type.
     """
     left_out: list[str] = []
     for name in names:
@@ -293,7 +284,7 @@ def text_in(value: Mapping[str, Any], names: Sequence[str], where: str) -> tuple
             case list() as items:
                 parts = [_part(item, f"{where}, {name}, part {number}") for number, item in enumerate(items, 1)]
                 text = "\n".join(part for _, part in parts if part)
-                left_out = [f"a part of type {kind} has no text" for kind, part in parts if not part]
+                left_out = [reason for reason, part in parts if not part]
             case other:
                 raise GUARD.fault(where, f"has the `{name}` {other!r:.60}: it isn't a text or a list of parts")
         if text.strip():
@@ -302,14 +293,27 @@ def text_in(value: Mapping[str, Any], names: Sequence[str], where: str) -> tuple
 
 
 def _part(item: object, where: str) -> tuple[str, str]:
-    """Return the type of a part of a message, and its text; empty for a part that is no text."""
+    """Return why a part of a message is left out, and its text; empty for a part that is no text."""
     if isinstance(item, str):
-        return "text", item
-    if not isinstance(item, Mapping):
-        raise GUARD.fault(where, "isn't an object of names and values")
+        return "an empty part", item
+    item = an_object(item, where)
     kind, text = first_of(item, ("type", "content_type")), first_of(item, ("text",))
-    if kind not in ("text", "input_text", "output_text", None):
-        return str(kind), ""
-    if not isinstance(text, str | None):
+    if kind in ("text", "input_text", "output_text", None) and not isinstance(text, str | None):
         raise GUARD.fault(where, f"has the `text` {text!r:.60}: it isn't a text")
-    return str(kind or "unknown"), text or ""
+    if kind in ("tool_use", "tool_call", "server_tool_use") and (name := item.get("name")):
+        return f"the call of the tool {name!s:.60} isn't read", ""
+    if kind == "tool_result":
+        return "the result of a tool isn't read", ""
+    spoken = isinstance(text, str) and kind not in ("thinking", "reasoning")
+    return f"a part of type {kind or 'unknown'} has no text", text if spoken else ""
+
+
+def attached(item: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return why each file in the lists of these names is left out."""
+    files = [one for name in names if isinstance(listed := item.get(name), list) for one in listed]
+    return [left_out_file(first_of(one, FILE_NAMES) if isinstance(one, Mapping) else None) for one in files]
+
+
+def left_out_file(name: object) -> str:
+    """Return why an attached file is left out; its name is None where it isn't known."""
+    return f"the attached file {name!s:.100} isn't read" if name else "an attached file isn't read"

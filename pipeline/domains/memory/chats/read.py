@@ -1,39 +1,88 @@
-"""Read memories from chats and notes in JSON.
+"""Read memories from chats and notes.
 
 Formats, recognised by their fields, of ``.json`` (a value or a list of values) and ``.jsonl`` (a value a line):
 
 - ``{"conversation", "sessions": [{"session", "date", "turns": [{"speaker", "text", "date", ...}]}]}``
 - messages, ``{"role", "content", "timestamp"}`` and alike, or ``{"messages": [...]}``
 - ``{"id", "text", "metadata": {"conversation", "session", "turn", "date", "speaker"}}``, as benchmark sets have it
-- ChatGPT's ``conversations.json``, and Claude's
+- exports of ChatGPT, Claude, Slack, Telegram, and Discord (by DiscordChatExporter); sessions of Claude Code
+
+A ``.txt`` is a chat of WhatsApp.
 """
 
+import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from pipeline.domains.memory.chats import exports, teams, transcripts
 from pipeline.domains.memory.chats import messages as formats
-from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Chat, Given, Message, Read
+from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Found, Given, Message, Read, broken
+from pipeline.domains.memory.chats.whatsapp import whatsapp
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.times import time_of, zone_named
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Guard, Limits, lines, read_json
-from pipeline.files.validated import validated
+from pipeline.ids import digest
 from pipeline.records import Skipped
+from pipeline.text.prose import counted
 
 _FORMS = (
     'Give messages such as {"speaker": ..., "text": ..., "date": ...}, {"conversation": ..., "sessions": [...]}, or an '
-    "export of ChatGPT or Claude."
+    "export of ChatGPT, Claude, Claude Code, Slack, Telegram, Discord or WhatsApp."
 )
 _READERS = {
     "sessions": formats.sessions,
-    "mapping": formats.chatgpt,
-    "chat_messages": formats.claude,
+    "mapping": exports.chatgpt,
+    "chat_messages": exports.claude,
     "messages": formats.messages,
 }
 """The readers of the formats, by the field that identifies each."""
+
+_WRAPPERS = ("chats", "left_chats", "conversations")
+"""The fields of an object that holds several chats: Telegram's whole export, and conversations in a frame."""
+
+
+def read_files(
+    paths: Sequence[Path],
+    *,
+    scope: str = "default",
+    timezone: str = "UTC",
+    limits: Limits = DEFAULT_LIMITS,
+    undated: str | None = None,
+    strict: bool = False,
+) -> Read:
+    """Return the contents of several files as of one, in order; of memories of one key the last counts.
+
+    Of several files one that :func:`read_memories` refuses is left out, unless it isn't there, nothing is left, or
+    ``strict``: then what it raises is raised.
+    """
+    read: list[Read] = []
+    refused: list[SourceError] = []
+    for path in paths:
+        try:
+            read.append(
+                read_memories(path, scope=scope, timezone=timezone, limits=limits, undated=undated, strict=strict)
+            )
+        except SourceError as error:
+            if strict or not os.path.lexists(path):
+                raise
+            refused.append(error)
+            read.append(Read(skipped=(Skipped(str(path), _reason(error, str(path))),)))
+    if len(refused) == len(read) and refused:
+        raise refused[0]
+    return _together(read)
+
+
+def _together(read: Sequence[Read]) -> Read:
+    memories = {memory.key: memory for one in read for memory in one.memories}
+    given = tuple(item for one in read for item in one.given if memories[item.memory.key] is item.memory)
+    skipped = tuple(item for one in read for item in one.skipped)
+    former = {key: before for one in read for key, before in one.former.items()}
+    return Read(tuple(memories.values()), given, skipped, former)
 
 
 def read_memories(
@@ -43,84 +92,212 @@ def read_memories(
     timezone: str = "UTC",
     limits: Limits = DEFAULT_LIMITS,
     undated: str | None = None,
+    strict: bool = False,
 ) -> Read:
     """Return the memories of a file of chats or notes, in its order. Messages without text are skipped.
 
-    A memory's key is the message's id (in exports ``conversation/id``), else ``conversation/session:turn``. So the same
-    file gives the same memories, and a longer version of it only adds to them. A conversation without a name is called
-    as its file, with a mark of its first message. Text is kept verbatim. Times without an offset are read in
-    ``timezone``, a name of the IANA database. ``undated`` is the time of messages for which neither they nor their
-    session or conversation give one; without it these are refused. Raises SourceError, naming file and position, for
-    malformed messages and keys that occur twice.
+    A memory's key is ``conversation/session/id`` by the message's id (in exports ``conversation/id``), else
+    ``conversation/session:turn``. So the same file gives the same memories, a longer version of it only adds to them,
+    and what has the same ids in another conversation stays apart. A conversation without a name is called as its file,
+    with a mark of its first message. Text is kept verbatim, without markup of exports. Times without an offset are read
+    in ``timezone``, a name of the IANA database. ``undated`` is the time of messages for which neither they nor their
+    session or conversation give one.
+
+    A malformed message or conversation, one without a time, and one that repeats another, is skipped, with its
+    position; of other texts with a key that occurred, each gets one of its own. Raises SourceError if nothing can be
+    read, and with ``strict`` for the first of these.
     """
     zone = zone_named(timezone)
     default = None if undated is None else time_of(undated, zone, "The date of undated messages")
-    memories, given, skipped = list[Memory](), list[Given](), list[Skipped]()
-    seen: dict[str, str] = {}
-    turns: Counter[tuple[str, str]] = Counter()
-    for item in _messages(path, limits):
-        place = item.conversation, item.session
-        turn = turns[place] = turns[place] + 1 if item.turn is None else item.turn
-        key = _key(item, turn, seen)
-        seen[key] = item.where
-        skipped += [Skipped(item.where, reason) for reason in item.left_out]
-        if not item.text.strip():
-            skipped += [] if item.left_out else [Skipped(item.where, "it has no text")]
+    reading = _Reading(scope, zone, default, strict)
+    for item in _found(path, replace(GUARD, limits=limits, mend=not strict)):
+        if isinstance(item, Skipped):
+            reading.skipped.append(item)
             continue
-        time = default if item.date is None else time_of(item.date, zone, item.where)
+        try:
+            reading.add(item[1]())
+        except SourceError as error:
+            if strict:
+                raise
+            reading.faults.append(error)
+            reading.skipped.append(Skipped(item[0], _reason(error, item[0])))
+    if not reading.memories:
+        raise reading.nothing(path)
+    return reading.read()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The part of a file that has been read so far."""
+
+    scope: str
+    zone: ZoneInfo
+    default: str | None
+    strict: bool
+    memories: list[Memory] = field(default_factory=list)
+    given: list[Given] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    faults: list[SourceError] = field(default_factory=list)
+    former: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, Message] = field(default_factory=dict)
+    turns: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, item: Message) -> None:
+        """Add a message; raises SourceError if it can't be kept."""
+        place = item.conversation, item.session
+        turn = self.turns[place] = self.turns[place] + 1 if item.turn is None else item.turn
+        key, before = _keys(item, turn)
+        if (earlier := self.seen.get(key)) and earlier.text != item.text and not self.strict:
+            key = f"{key}~{digest('memory', item.text)[:8]}"  # so that of texts with one id none is lost
+            earlier = self.seen.get(key)
+        if earlier:
+            message = f"{item.where} has the `id` {(item.id or key)[:100]!r}, as has {earlier.where}."
+            raise SourceError(message, "Give each an id of its own.")
+        self.seen[key] = item
+        self.skipped += [Skipped(item.where, reason) for reason in item.left_out]
+        if not item.text.strip():
+            self.skipped += [] if item.left_out else [Skipped(item.where, "it has no text")]
+            return
+        time = self.default if item.date is None else time_of(item.date, self.zone, item.where)
         if time is None:
             raise SourceError(f"{item.where} has no date.", "Give it a date, or a date for all that have none.")
         memory = Memory(
-            key, item.text, time, item.speaker, item.session, item.conversation, turn, scope, item.title, item.metadata
+            key,
+            item.text,
+            time,
+            item.speaker,
+            item.session,
+            item.conversation,
+            turn,
+            self.scope,
+            item.title,
+            item.metadata,
         )
-        memories.append(memory)
+        self.memories.append(memory)
+        self.former |= {key: before} if before != key else {}
         if item.entities is not None or item.facts is not None:
-            given.append(Given(memory, item.where, item.entities, item.facts))
-    if not seen:
-        raise SourceError(f"{path} holds no messages.", _FORMS)
-    return Read(tuple(memories), tuple(given), tuple(skipped))
+            self.given.append(Given(memory, item.where, item.entities, item.facts))
+
+    def read(self) -> Read:
+        """Return what was read."""
+        return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped), self.former)
+
+    def nothing(self, path: Path) -> SourceError:
+        """Return the error of a file of which nothing was read."""
+        if self.faults:
+            return self.faults[0]
+        if not self.skipped:
+            return SourceError(f"{path} holds no messages.", _FORMS)
+        first = self.skipped[0]
+        left_out = f"{counted(len(self.skipped), 'part')} left out, the first, {first.source}, since {first.reason}"
+        return SourceError(f"{path} holds no message with a text: {left_out}.", _FORMS)
 
 
-def together(read: Sequence[Read]) -> Read:
-    """Return the contents of several files as of one; of memories of one key the last counts."""
-    memories = {memory.key: memory for one in read for memory in one.memories}
-    given = (item for one in read for item in one.given if memories[item.memory.key] is item.memory)
-    return Read(tuple(memories.values()), tuple(given), tuple(item for one in read for item in one.skipped))
+def _reason(error: SourceError, where: str) -> str:
+    """Return what is wrong at a place: ``has no date`` after its name becomes ``it has no date``."""
+    problem = error.message.removeprefix(where).removesuffix(".")
+    return f"it{problem}" if problem.startswith(" ") else problem.lstrip(" ,:")
 
 
-def _messages(path: Path, limits: Limits) -> Iterator[Message]:
-    inherited: dict[str, Any] = {}
-    for where, value in _values(path, replace(GUARD, limits=limits)):
-        if not isinstance(value, dict):
-            raise SourceError(f"{where} is {value!r:.60}.", _FORMS)
-        reader = next((reader for name, reader in _READERS.items() if isinstance(value.get(name), list | dict)), None)
-        if reader is not None:
-            yield from reader(validated(Chat, value, where, GUARD), where, path.stem)
-        elif any(name in value for name in formats.TEXTS):
-            inherited = inherited or {"conversation": formats.derived_name(path.stem, value)}
-            yield formats.message(value, where, inherited)
+def _found(path: Path, guard: Guard) -> Found:
+    try:
+        if path.suffix.lower() == ".txt":
+            yield from whatsapp(path, guard)
+        elif path.suffix.lower() in (".jsonl", ".ndjson"):
+            yield from _found_in_lines(path, guard)
         else:
-            raise SourceError(f"{where} has no text.", _FORMS)
+            yield from _found_in_value(path, guard)
+    except SourceError as error:
+        yield str(path), broken(error)
 
 
-def _values(path: Path, guard: Guard) -> Iterator[tuple[str, Any]]:
-    """Yield the lines of a .jsonl file, the items of a list, or the single value of a file, with their positions."""
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        yield from ((line.place, line.json()) for line in lines(path, guard))
-    elif isinstance(value := read_json(path, guard), list):
-        yield from ((f"{path}, item {number}", item) for number, item in enumerate(value, 1))
+def _found_in_lines(path: Path, guard: Guard) -> Found:
+    inherited: dict[str, Any] = {}
+    titles: transcripts.Titles | None = None
+    for line in lines(path, guard):
+        try:
+            value = line.json()
+            if isinstance(value, dict) and transcripts.is_line(value):
+                titles = transcripts.titles_in(path, guard) if titles is None else titles
+                yield from transcripts.turn(value, line.place, titles)
+            else:
+                yield from _in_value(value, line.place, path, guard, inherited)
+        except SourceError as error:
+            yield line.place, broken(error)
+
+
+def _found_in_value(path: Path, guard: Guard) -> Found:
+    value = read_json(path, guard)
+    if isinstance(value, list) and teams.is_slack(value):
+        value = {"messages": value}
+    inherited: dict[str, Any] = {}
+    for where, item in _items(value, str(path)):
+        try:
+            yield from _in_value(item, where, path, guard, inherited)
+        except SourceError as error:
+            yield where, broken(error)
+
+
+def _items(value: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """Yield the items of a list, the chats of an object that holds several, or the value, with their positions."""
+    if isinstance(value, list):
+        yield from ((f"{where}, item {number}", item) for number, item in enumerate(value, 1))
+        return
+    framed = [(name, _listed(value[name])) for name in _WRAPPERS if name in value] if isinstance(value, dict) else []
+    held = [(name, items) for name, items in framed if items is not None]
+    for name, items in held:
+        yield from ((f"{where}, {name}, item {number}", item) for number, item in enumerate(items, 1))
+    if not held:
+        yield where, value
+
+
+def _listed(value: object) -> list[Any] | None:
+    inner = value.get("list") if isinstance(value, dict) else value
+    return inner if isinstance(inner, list) else None
+
+
+def _in_value(value: Any, where: str, path: Path, guard: Guard, inherited: dict[str, Any]) -> Found:
+    """Yield the messages of an object: a chat, or a message, which may have fields from ``inherited``."""
+    if not isinstance(value, dict):
+        raise SourceError(f"{where} is {value!r:.60}.", _FORMS)
+    name = next((name for name in _READERS if isinstance(value.get(name), list | dict)), None)
+    if name is not None:
+        yield from _team(value, where, path, guard) or _READERS[name](value, where, path)
+    elif any(name in value for name in formats.TEXTS):
+        if not inherited:
+            inherited |= {"conversation": formats.derived_name(path.stem, value)}
+        yield formats.unread(value, where, inherited)
     else:
-        yield str(path), value
+        raise SourceError(f"{where} has no text.", _FORMS)
 
 
-def _key(item: Message, turn: int, seen: dict[str, str]) -> str:
-    """Return the key of a message; raises SourceError if it is empty, too long or ``seen`` before."""
-    conversation = item.conversation.replace("%", "%25").replace("/", "%2F")  # so that derived keys are unique
-    key = item.id or f"{conversation}/{item.session}:{turn}"
-    if not key.strip() or len(key) > LONGEST_NAME:
-        raise SourceError(f"{item.where} has the `id` {key[:60]!r}.", f"Give 1 to {LONGEST_NAME} characters.")
-    if key in seen:
-        raise SourceError(
-            f"{item.where} has the `id` {key[:100]!r}, as has {seen[key]}.", "Give each an id of its own."
-        )
-    return key
+def _team(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Found | None:
+    items = value.get("messages")
+    if not isinstance(items, list):
+        return None
+    if teams.is_discord(value):
+        return teams.discord(value, where, path)
+    if teams.is_slack(items):
+        return teams.slack(value, where, path, guard)
+    return teams.telegram(value, where, path) if teams.is_telegram(items) else None
+
+
+def _keys(item: Message, turn: int) -> tuple[str, str]:
+    """Return the key of a message, and that which earlier versions gave it: an id alone, outside of exports.
+
+    Raises SourceError if it is empty or too long.
+    """
+    conversation = _quoted(item.conversation)
+    before = key = f"{conversation}/{item.session}:{turn}"
+    if item.id:
+        sessions = [_quoted(item.session)] if item.session and not item.exported else []
+        key = "/".join([conversation, *sessions, _quoted(item.id)])
+        before = f"{item.conversation}/{item.id}" if item.exported else item.id
+    if not before.strip() or len(key) > LONGEST_NAME:
+        raise SourceError(f"{item.where} has the `id` {before[:60]!r}.", f"Give 1 to {LONGEST_NAME} characters.")
+    return key, before
+
+
+def _quoted(name: str) -> str:
+    """Return a name without the separator, so that derived keys are unique."""
+    return name.replace("%", "%25").replace("/", "%2F")

@@ -9,15 +9,16 @@ import typer
 from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Yes, confirm
+from pipeline.cli.options import Strict, Yes, confirm
 from pipeline.cli.views.output import print_json, say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory.cli.options import Ask, Embedding, NewScope, Reading, Scope
 from pipeline.domains.memory.views import forgotten_view, remembered_line, scanned_line
+from pipeline.grouping import grouped
 from pipeline.json_values import plain
 from pipeline.text.prose import counted
 
-_SHOWN = 5  # messages that were left out; chosen by hand
+_SHOWN = 10  # reasons for which messages were left out; chosen by hand
 
 
 def add(
@@ -45,24 +46,33 @@ def add(
 
 def import_(
     paths: Annotated[
-        list[Path], Argument(metavar="FILE", help="Chats as JSON or .jsonl; exports of ChatGPT and Claude, too.")
+        list[Path],
+        Argument(
+            metavar="FILE",
+            help="Chats as JSON or .jsonl, or as ChatGPT, Claude, Claude Code, Slack, Telegram, Discord or WhatsApp "
+            "export them.",
+        ),
     ],
     date: Annotated[str | None, Option("--date", metavar="TIME", help="The time of messages that have none.")] = None,
     scope: NewScope = None,
+    strict: Strict = False,
     run: Embedding = Ask(),
 ) -> None:
     """Remember the messages of chats, with the entities and facts that the files give."""
     with run.opened() as memory, show_progress() as progress:
-        done = memory.import_chats(*paths, scope=scope, undated=date, progress=progress)
+        done = memory.import_chats(*paths, scope=scope, undated=date, strict=strict, progress=progress)
     if run.as_json:
         print_json(plain(done))
         return
     for one in done:
         say(f"{', '.join(map(str, paths))}: {remembered_line(one)}")
-        for skipped in one.skipped[:_SHOWN]:
-            warn(f"{skipped.source}: {skipped.reason}.")
-        if len(one.skipped) > _SHOWN:
-            warn(f"{counted(len(one.skipped) - _SHOWN, 'more message')} left out.")
+        kinds = grouped((skipped.reason, skipped.source) for skipped in one.skipped)
+        for reason, sources in list(kinds.items())[:_SHOWN]:
+            more = f" (and of {len(sources) - 1:,} more)" if len(sources) > 1 else ""
+            warn(f"{sources[0]}: {reason}{more}.")
+        if len(kinds) > _SHOWN:
+            rest = sum(map(len, list(kinds.values())[_SHOWN:]))
+            warn(f"{counted(rest, 'more part')} left out; --json lists all.")
 
 
 def scan(

@@ -4,7 +4,7 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
@@ -98,6 +98,15 @@ class Archive:
 def local_name(element: Element) -> str:
     """Return the name of an element without its namespace; empty for an entity."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def shown(parent: Element) -> Iterator[Element]:
+    """Yield the children of an element; of alternatives for programs of different ages the first with text."""
+    for child in parent:
+        if local_name(child) == "AlternateContent":
+            yield from next(([choice] for choice in child if next(choice.iter("{*}t"), None) is not None), ())
+        elif local_name(child):
+            yield child
 
 
 def attribute(element: Element | None, name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from pipeline.files import well_formed
-from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name
+from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name, shown
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
@@ -208,13 +208,7 @@ class _Word:
 
 
 def _shown(parent: Element) -> Iterator[Element]:
-    """Yield the children of an element that show something; of alternatives the first with text."""
-    for child in parent:
-        name = local_name(child)
-        if name == "AlternateContent":
-            yield from next(([choice] for choice in child if next(choice.iter("{*}t"), None) is not None), ())
-        elif name and name not in _LEFT_OUT:
-            yield child
+    return (child for child in shown(parent) if local_name(child) not in _LEFT_OUT)
 
 
 def _inside(parent: Element, wanted: str) -> Iterator[Element]:

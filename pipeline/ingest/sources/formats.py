@@ -39,6 +39,12 @@ _MODULES = {
     ".htm": "html",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".docm": "docx",
+    ".dotx": "docx",
+    ".pptx": "pptx",
+    ".pptm": "pptx",
+    ".ppsx": "pptx",
+    ".potx": "pptx",
     ".ipynb": "ipynb",
     ".csv": "csv",
     ".tsv": "csv",
@@ -49,7 +55,7 @@ _MODULES = {
     ".ods": "xlsx",
     ".jsonl": LINES,
 }
-_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx"})
+_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx"})
 _TEXT_FILES = frozenset(
     "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
 )

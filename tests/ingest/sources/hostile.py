@@ -142,6 +142,30 @@ HTMLS: Files = {
     "an encoding that is none": lambda: b'<meta charset="no-such-encoding"><p>\xff\xfe\xfa text \x80</p>' * 1_000,
 }
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+ONE_SHEET: Mapping[str, str] = MappingProxyType({"Fees": "visible"})
+KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def zipped(parts: Mapping[str, str]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+def relations(*kinds_and_targets: tuple[str, str]) -> str:
+    """Return a part of relations r1, r2 and so on; what isn't a part of XML is external."""
+    listed = "".join(
+        f'<Relationship Id="r{at}" Type="{KINDS}/{kind}" Target="{target}"'
+        f' TargetMode="{"Internal" if target.endswith(".xml") else "External"}"/>'
+        for at, (kind, target) in enumerate(kinds_and_targets, 1)
+    )
+    namespace = "http://schemas.openxmlformats.org/package/2006/relationships"
+    return f'<Relationships xmlns="{namespace}">{listed}</Relationships>'
+
+
 CSVS: Files = {
     "a cell that never ends": lambda: b'a,b\n"' + b"x,\n" * 1_000_000,
     "a million columns": lambda: b"a," * 1_000_000 + b"\n" + b"1," * 1_000_000,
@@ -162,32 +186,24 @@ def workbook(
     before: str = "",
     strings: str = "",
     part: str = "xl/worksheets/sheet1.xml",
-    sheets: Mapping[str, str] = MappingProxyType({"Fees": "visible"}),
+    sheets: Mapping[str, str] = ONE_SHEET,
 ) -> bytes:
     """Return an XLSX whose sheets, named with their states, all have these rows."""
-    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-    listed = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{}</Relationships>'
-    relation = '<Relationship Id="r{}" Type="' + kinds + '/{}" Target="{}"/>'
     named = "".join(
-        f'<sheet name="{name}" sheetId="{at}" state="{state}" r:id="r1" xmlns:r="{kinds}"/>'
+        f'<sheet name="{name}" sheetId="{at}" state="{state}" r:id="r1" xmlns:r="{KINDS}"/>'
         for at, (name, state) in enumerate(sheets.items(), 1)
     )
     parts = {
-        "_rels/.rels": listed.format(relation.format(1, "officeDocument", "xl/workbook.xml")),
+        "_rels/.rels": relations(("officeDocument", "xl/workbook.xml")),
         "xl/workbook.xml": f"<workbook {main}><sheets>{named}</sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": listed.format(
-            relation.format(1, "worksheet", "worksheets/sheet1.xml")
-            + relation.format(2, "sharedStrings", "sharedStrings.xml")
+        "xl/_rels/workbook.xml.rels": relations(
+            ("worksheet", "worksheets/sheet1.xml"), ("sharedStrings", "sharedStrings.xml")
         ),
         "xl/sharedStrings.xml": f"<sst {main}>{strings}</sst>",
         part: f"{before}<worksheet {main}><sheetData>{rows}</sheetData></worksheet>",
     }
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return made.getvalue()
+    return zipped(parts)
 
 
 def far(*cells: str) -> str:
@@ -212,4 +228,52 @@ WORKBOOKS: Files = {
     "cut off": lambda: workbook(far("A1"))[:600],
 }
 
-HOSTILE: dict[str, Files] = {"pdf": PDFS, "docx": WORDS, "html": HTMLS, "csv": CSVS, "xlsx": WORKBOOKS}
+
+def slides(
+    shapes: str, *, before: str = "", notes: str = "", listed: int = 1, extra: Mapping[str, str] = NOTHING
+) -> bytes:
+    """Return a PPTX with a slide of these shapes, listed so many times; its relation r2 is a link, r3 an extra part."""
+    main = "http://schemas.openxmlformats.org/presentationml/2006/main"
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006"
+    names = f'xmlns:p="{main}" xmlns:r="{KINDS}" xmlns:a="{drawing}/main" xmlns:d="{drawing}/diagram"'
+    names += f' xmlns:c="{drawing}/chart" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    tree = "<p:cSld><p:spTree>{}</p:spTree></p:cSld>"
+    ids = '<p:sldId id="256" r:id="r1"/>' * listed
+    parts = {
+        "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
+        "ppt/presentation.xml": f"<p:presentation {names}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": relations(("slide", "slides/slide1.xml")),
+        "ppt/slides/slide1.xml": f"{before}<p:sld {names}>{tree.format(shapes)}</p:sld>",
+        "ppt/slides/_rels/slide1.xml.rels": relations(
+            ("notesSlide", "../notes.xml"), ("hyperlink", "tides.docx"), ("extra", "../extra.xml")
+        ),
+        "ppt/notes.xml": f"<p:notes {names}>{tree.format(notes)}</p:notes>",
+    }
+    return zipped(parts | {name: content.replace("{names}", names) for name, content in extra.items()})
+
+
+SHAPE = "<p:sp><p:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:txBody></p:sp>"
+
+SLIDES: Files = {
+    "unpacks to 600 megabytes": unpacking_word,
+    "a part that lies about its size": lying_word,
+    "entities that multiply": lambda: slides(SHAPE.format("&l11;"), before=f"<!DOCTYPE x [{LAUGHS}]>"),
+    "an entity that reads a file": lambda: slides(
+        SHAPE.format("&secret;"), before='<!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
+    ),
+    "groups in groups": lambda: slides("<p:grpSp>" * 50_000 + "</p:grpSp>" * 50_000),
+    "a slide a million times": lambda: slides(SHAPE.format("a"), listed=1_000_000),
+    "a hundred thousand shapes": lambda: slides(SHAPE.format("a") * 100_000),
+    "a million empty cells": lambda: slides(f"<a:tbl><a:tr>{'<a:tc/>' * 1_000_000}</a:tr></a:tbl>"),
+    "no slide": lambda: slides("").replace(b"slides/slide1", b"slides/slide2"),
+    "cut off": lambda: slides(SHAPE.format("a"))[:600],
+}
+
+HOSTILE: dict[str, Files] = {
+    "pdf": PDFS,
+    "docx": WORDS,
+    "html": HTMLS,
+    "csv": CSVS,
+    "xlsx": WORKBOOKS,
+    "pptx": SLIDES,
+}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
 
 import pytest
 
@@ -12,6 +11,7 @@ from pipeline.files import Unreadable
 from pipeline.ingest.sources.docx import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.hostile import relations, zipped
 
 SCHEMAS = "http://schemas.openxmlformats.org"
 NAMESPACES = (
@@ -30,15 +30,6 @@ def paragraph(content: str, properties: str = "") -> str:
     return f"<w:p><w:pPr>{properties}</w:pPr>{content}</w:p>"
 
 
-def relations(of: Mapping[str, str]) -> str:
-    listed = "".join(
-        f'<Relationship Id="{id_}" Type="{SCHEMAS}/officeDocument/2006/relationships/{id_.rstrip("0123456789")}"'
-        f' Target="{target}" TargetMode="{"Internal" if target.endswith(".xml") else "External"}"/>'
-        for id_, target in of.items()
-    )
-    return f'<Relationships xmlns="{SCHEMAS}/package/2006/relationships">{listed}</Relationships>'
-
-
 def word(body: str, *, styles: str = "", footnotes: str = "", endnotes: str = "") -> bytes:
     types = "".join(
         f'<Override PartName="/word/{part}.xml" ContentType="{TYPE.format(kind)}"/>'
@@ -48,21 +39,17 @@ def word(body: str, *, styles: str = "", footnotes: str = "", endnotes: str = ""
         "[Content_Types].xml": f'<Types xmlns="{SCHEMAS}/package/2006/content-types"><Default Extension="rels"'
         f' ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml"'
         f' ContentType="application/xml"/>{types}</Types>',
-        "_rels/.rels": relations({"officeDocument": "word/document.xml"}),
+        "_rels/.rels": relations(("officeDocument", "word/document.xml")),
         "word/document.xml": f"<w:document {NAMESPACES}><w:body>{body}</w:body></w:document>",
         "word/_rels/document.xml.rels": relations(
-            {kind: f"{kind}.xml" for kind in ("styles", "footnotes", "endnotes")} | {"hyperlink1": "tides.docx"}
+            ("hyperlink", "tides.docx"), *((kind, f"{kind}.xml") for kind in ("styles", "footnotes", "endnotes"))
         ),
-        "word/_rels/footnotes.xml.rels": relations({"hyperlink1": "moon.docx"}),
+        "word/_rels/footnotes.xml.rels": relations(("hyperlink", "moon.docx")),
         "word/styles.xml": f"<w:styles {NAMESPACES}>{styles}</w:styles>",
         "word/footnotes.xml": f"<w:footnotes {NAMESPACES}>{footnotes}</w:footnotes>",
         "word/endnotes.xml": f"<w:endnotes {NAMESPACES}>{endnotes}</w:endnotes>",
     }
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return packed.getvalue()
+    return zipped(parts)
 
 
 def parsed(data: bytes) -> Document:
@@ -186,7 +173,7 @@ def test_text_is_read_as_word_shows_it_with_changes_accepted(kind: str) -> None:
 
 NOTE = '<w:footnote w:id="{}">{}</w:footnote>'
 REFERENCE = '<w:r><w:footnoteReference w:id="{}"/></w:r>'
-LINK = '<w:hyperlink r:id="hyperlink1">{}</w:hyperlink>'
+LINK = '<w:hyperlink r:id="r1">{}</w:hyperlink>'
 
 
 def test_notes_follow_their_paragraph_or_table_once_with_their_own_links() -> None:

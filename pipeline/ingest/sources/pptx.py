@@ -1,0 +1,155 @@
+"""PPTX: a section for each slide with its title, texts, tables, diagrams, figures of charts, links and notes.
+
+The XML is walked here: python-pptx passes over alternatives, diagrams and strict Open XML.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+from pipeline.files import well_formed
+from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name, shown
+from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
+from pipeline.records import BlockKind, Document
+
+_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_TITLES = frozenset({"title", "ctrTitle"})
+_RUNNING = frozenset({"sldNum", "dt", "ftr", "hdr"})
+"""Placeholders of what stands on every slide: number, date, foot and head."""
+
+_UNTITLED = "PowerPoint"
+"""How the title begins that PowerPoint gives to all files, in any language."""
+
+
+def parse(source: Source) -> Document:
+    """Return a presentation as a document with the texts of its slides in order, hidden ones too.
+
+    The title comes from the file's properties, else from the first slide with a title, else from the file's stem.
+    Raises Unreadable.
+    """
+    with parser_errors("PPTX"):
+        archive = Archive(source)
+        main = archive.main()
+        relations = archive.relations(main)
+        listed = (relations[slide.get(_ID)] for slide in archive.xml(main).iterfind("{*}sldIdLst/{*}sldId"))
+        built = TextBuilder()
+        # a hostile file may list a slide a million times
+        for part in dict.fromkeys(slide.target for slide in listed):
+            _Slide(archive, part, built).write()
+        title = archive.title()
+    fix = "Leave it out, or write something onto a slide."
+    return built.document(source, "" if title.startswith(_UNTITLED) else title, fix)
+
+
+class _Slide:
+    """Writes a slide to a text."""
+
+    def __init__(self, archive: Archive, part: str, built: TextBuilder) -> None:
+        self._archive = archive
+        self._part = part
+        self._built = built
+        self._relations: Relations = archive.relations(part)
+        self._level = 1
+
+    def write(self) -> None:
+        """Write the title, all other shapes in the order of the file, and the notes."""
+        shapes = list(self._archive.xml(self._part).iterfind("{*}cSld/{*}spTree"))
+        for shape in (shape for tree in shapes for shape in tree.iter("{*}sp") if _placeholder(shape) in _TITLES):
+            self._title(shape)
+        for tree in shapes:
+            self._shapes(tree)
+        for notes in [item.target for item in self._relations.values() if item.kind == "notesSlide"]:
+            self._relations = self._archive.relations(notes)
+            for shape in self._archive.xml(notes).iter("{*}sp"):
+                if _placeholder(shape) == "body":
+                    self._shapes(shape)
+
+    def _title(self, shape: Element) -> None:
+        for paragraph in shape.iter("{*}p"):
+            self._built.write(" ")
+            self._words(paragraph)
+        self._built.close(BlockKind.HEADING, self._level)
+        self._level = 0 if self._built.blocks else self._level
+
+    def _close(self, kind: BlockKind) -> None:
+        """End a block; the first one of a slide without a title begins a section, too."""
+        before = len(self._built.blocks)
+        self._built.close(kind, self._level)
+        if len(self._built.blocks) > before:
+            self._level = 0
+
+    def _shapes(self, parent: Element) -> None:
+        for child in shown(parent):
+            self._WRITERS.get(local_name(child), _Slide._shapes)(self, child)
+
+    def _shape(self, shape: Element) -> None:
+        if _placeholder(shape) not in _TITLES | _RUNNING:
+            self._shapes(shape)
+
+    def _paragraph(self, paragraph: Element) -> None:
+        self._words(paragraph)
+        self._close(BlockKind.PARAGRAPH)
+
+    def _table(self, table: Element) -> None:
+        for row in table.iterfind("{*}tr"):
+            self._built.new_line()
+            for column, cell in enumerate(row.iterfind("{*}tc")):
+                self._built.write(" | " if column else "")
+                for paragraph in cell.iter("{*}p"):
+                    self._built.write(" ")
+                    self._words(paragraph)
+        self._close(BlockKind.TABLE)
+
+    def _words(self, paragraph: Element) -> None:
+        for run in shown(paragraph):
+            if attribute(run, "type").startswith(("slidenum", "datetime")):
+                continue
+            start = self._built.offset
+            for piece in run.iter("{*}t", "{*}br"):
+                self._built.write(well_formed(piece.text or " "))
+            link = next(run.iterfind("{*}rPr/{*}hlinkClick"), None)
+            relation = self._relations.get(attribute(link, "id"))
+            target = document_target(relation.target) if relation and relation.kind == "hyperlink" else None
+            if target:
+                self._built.link(target, start)
+
+    def _diagram(self, ids: Element) -> None:
+        """Write the texts of a diagram, which has a part of its own."""
+        relation = self._relations.get(attribute(ids, "dm"))
+        if relation and relation.target in self._archive.names:
+            for paragraph in self._archive.xml(relation.target).iter("{*}p"):
+                self._paragraph(paragraph)
+
+    def _chart(self, chart: Element) -> None:
+        """Write the title of a chart, and a line for each series: its name, and its values by category."""
+        relation = self._relations.get(attribute(chart, "id"))
+        if not relation or relation.target not in self._archive.names:
+            return
+        root = self._archive.xml(relation.target)
+        for paragraph in root.iterfind("{*}chart/{*}title//{*}p"):
+            self._paragraph(paragraph)
+        for series in root.iter("{*}ser"):
+            names, categories = list(_values(series, "tx")), list(_values(series, "cat"))
+            values = [
+                f"{category} {value}" for category, value in zip(categories, _values(series, "val"), strict=False)
+            ]
+            self._built.new_line()
+            self._built.write(well_formed(": ".join(filter(None, [" ".join(names), " | ".join(values)]))))
+        self._close(BlockKind.TABLE)
+
+    _WRITERS: ClassVar[dict[str, Callable[["_Slide", Element], None]]] = {
+        "sp": _shape,
+        "p": _paragraph,
+        "tbl": _table,
+        "relIds": _diagram,
+        "chart": _chart,
+    }
+
+
+def _placeholder(shape: Element) -> str:
+    """Return the type of the placeholder that a shape is, empty if it is none."""
+    return attribute(next(shape.iterfind("{*}nvSpPr/{*}nvPr/{*}ph"), None), "type")
+
+
+def _values(series: Element, name: str) -> Iterator[str]:
+    return (value.text or "" for value in series.iterfind(f"{{*}}{name}//{{*}}v"))

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.db.catalogue import get_graph
+from pipeline.db.client import Client
 from pipeline.errors import GraphError
-from pipeline.knowledge.edit import EdgesRead, Edits
+from pipeline.knowledge.edit import Change, EdgesRead, Edits, Overtaken, in_turn
 
 
 def chain(graph: KnowledgeGraph) -> None:
@@ -136,3 +138,37 @@ def test_edits_of_several_threads_are_made_one_after_the_other(graph: KnowledgeG
     counted = graph.get_node("a")
     assert counted is not None
     assert counted.properties == {"count": 20}
+
+
+def test_changes_in_turn_see_what_those_before_them_leave() -> None:
+    a, b, changed = KnowledgeNode("a", "t"), KnowledgeNode("b", "t"), KnowledgeNode("a", "t", properties={"p": 1})
+    edge = KnowledgeEdge("a", "b", "r", "ab")
+    seen: list[tuple[list[str], list[str]]] = []
+
+    def change(edits: Edits, *around: str) -> Change[int]:
+        def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, int]:
+            seen.append((sorted(nodes), sorted(edge.id for edge in edges)))
+            return edits, len(seen)
+
+        return Change(["a"], decide, around=around or None)
+
+    first, last = Edits([a, b], [edge], text_hashes={"a": "x"}), Edits([changed], removed_edges=["ab"])
+    together = in_turn([change(first, "b"), change(last), change(Edits(removed_nodes=["b"]))])
+    edits, results = together.decide({}, [])
+
+    assert results == [1, 2, 3]
+    assert seen == [([], []), (["a", "b"], ["ab"]), (["a", "b"], [])]
+    assert edits == Edits([changed], [], ["b"], ["ab"], {"a": "x"})
+    assert (together.node_ids, together.around) == ({"a"}, {"a", "b"})
+
+
+def test_an_edit_that_another_overtook_writes_nothing(client: Client, graph: KnowledgeGraph) -> None:
+    chain(graph)
+    version = get_graph(client, graph.name).version
+
+    with pytest.raises(Overtaken):
+        graph.edit(["a"], lambda *_: (Edits(removed_nodes=["a"]), None), since=version - 1)
+    assert graph.get_node("a")
+
+    graph.edit(["a"], lambda *_: (Edits(removed_nodes=["a"]), None), since=version)
+    assert not graph.get_node("a")

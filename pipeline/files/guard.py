@@ -30,6 +30,9 @@ MEND = "Mend it, or leave it out."
 AS_UTF_8 = "Convert it to UTF-8, for example with iconv -f latin1 -t utf-8."
 """The advice for bytes of another encoding."""
 
+_MOST_BITS = 14_000
+"""Bits of a whole number: Python refuses to write one of more than 4,300 digits, which are 14,281 bits."""
+
 _LINUX = sys.platform == "linux"
 _ILL_FORMED = re.compile("[\x00\ud800-\udfff]")
 
@@ -222,6 +225,8 @@ def storable(value: Any, guard: Guard, where: str = "") -> Any:
             if guard.mend:
                 return None
             raise Unreadable(f"holds {value}, which is no number{where and f', in `{where}`'}", MEND)
+        case int() if value.bit_length() > _MOST_BITS:
+            raise Unreadable("holds a number of thousands of digits", MEND)
         case list() | tuple() | set():
             return type(value)(
                 storable(item, guard, f"{where}.{place}".lstrip(".")) for place, item in enumerate(value)

@@ -19,7 +19,7 @@ from pipeline.grouping import grouped
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, SupportedEdgeType
 from pipeline.progress import Progress
-from pipeline.records import Vector
+from pipeline.records import Vector, Warned
 
 _DIGITS = 4  # of a weight, so that rounding errors change no edge
 _SEMANTIC = frozenset((SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR))
@@ -62,6 +62,7 @@ def build(
         skipped,
         embeddings.encoded,
         changes.count(),
+        [Warned(skill.path, warning) for skill in skills for warning in skill.warnings],
     )
 
 

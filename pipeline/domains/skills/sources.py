@@ -1,18 +1,20 @@
 """Read SKILL.md files with their front matter."""
 
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.errors import SourceError
 from pipeline.files import Limits, Unreadable, content_of, decode
+from pipeline.files.guard import name_in_utf_8
 from pipeline.ingest.sources.front_matter import split_front_matter
-from pipeline.records import Skipped
+from pipeline.ingest.sources.walk import SourceFile, find
+from pipeline.records import Skipped, Warned
 
 SKILL_FILE = "SKILL.md"
+_FOLDED = SKILL_FILE.casefold()
 _TITLE = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
 
 
@@ -20,7 +22,8 @@ _TITLE = re.compile(r"^# +(.+?) *#*$", re.MULTILINE)
 class Skill:
     """A parsed SKILL.md. ``id`` is the name, with the folder appended if several skills have the name.
 
-    ``path`` is the skill's folder, relative to the folder that was read. ``dependencies`` are as written.
+    ``path`` is the skill's folder, relative to the folder that was read. ``dependencies`` are as written. ``warnings``
+    say what is wrong with the front matter.
     """
 
     id: str
@@ -32,6 +35,7 @@ class Skill:
     tags: Sequence[str]
     dependencies: Sequence[str]
     text: str
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +67,13 @@ class Built:
     skipped: Sequence[Skipped]
     embedded: int
     written: int
+    warnings: Sequence[Warned] = ()
 
 
 def read_skills(folder: Path, limits: Limits) -> tuple[list[Skill], list[Skipped]]:
     """Return the skills in a folder, at any depth, ordered by path, and the skipped files with their reasons.
+
+    A file may be called ``skill.md`` too, in any letter case. Links to folders are followed.
 
     Raises SourceError if the folder doesn't exist or holds no readable SKILL.md.
     """
@@ -74,11 +81,16 @@ def read_skills(folder: Path, limits: Limits) -> tuple[list[Skill], list[Skipped
         raise SourceError(f"{folder} is no folder.", "Give a folder that holds skills, each a folder with a SKILL.md.")
     skills: list[Skill] = []
     skipped: list[Skipped] = []
-    for path in sorted(_skill_files(folder)):
-        try:
-            skills.append(_read(path, folder, limits))
-        except Unreadable as error:
-            skipped.append(Skipped(path.relative_to(folder).as_posix(), error.message))
+    for item in find(str(folder), within=limits.within):
+        path = Path(item.source if isinstance(item, Skipped) else item.path)
+        if isinstance(item, Skipped) and path.name.casefold() == _FOLDED:
+            skipped.append(Skipped(_key(path, folder), item.reason))
+        elif isinstance(item, SourceFile) and path.name.casefold() == _FOLDED:
+            try:
+                skills.append(_read(path, folder, limits))
+            except Unreadable as error:
+                skipped.append(Skipped(_key(path, folder), error.message))
+    skills.sort(key=lambda skill: skill.path)
     if not skills:
         reason = f" {skipped[0].source} {skipped[0].reason}." if skipped else ""
         raise SourceError(f"{folder} holds no skill that can be read.{reason}", "A skill is a folder with a SKILL.md.")
@@ -88,18 +100,18 @@ def read_skills(folder: Path, limits: Limits) -> tuple[list[Skill], list[Skipped
     ], skipped
 
 
-def _skill_files(folder: Path) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        if SKILL_FILE in files:
-            yield Path(parent, SKILL_FILE)
+def _key(path: Path, folder: Path) -> str:
+    return name_in_utf_8(path.relative_to(folder).as_posix())
 
 
 def _read(path: Path, folder: Path, limits: Limits) -> Skill:
-    front, text, _ = split_front_matter(decode(content_of(path, limits)))
+    split = split_front_matter(decode(content_of(path, limits)))
+    front, text = split.mapping, split.text
     inner = front.get("metadata")
     # The specification puts name and description at the top level; many collections nest the rest under "metadata".
     fields = {**(inner if isinstance(inner, Mapping) else {}), **front}
+    if fault := next((fault for fault in split.faults if fault.name == "name"), None):
+        raise Unreadable(f"has malformed front matter (line {fault.line}: 'name': {fault.problem})", "Quote the name.")
     name = _text(fields.get("name"))
     if not name:
         raise Unreadable("has no name in its front matter", "Begin it with ---, name: ..., description: ..., ---.")
@@ -107,13 +119,14 @@ def _read(path: Path, folder: Path, limits: Limits) -> Skill:
     return Skill(
         id=name,
         name=name,
-        path=path.parent.relative_to(folder).as_posix(),
+        path=_key(path.parent, folder),
         title=title[1] if title else name,
         description=_text(fields.get("description")),
         version=_text(fields.get("version")),
         tags=tuple(dict.fromkeys(_listed(fields.get("tags")))),
         dependencies=tuple(dict.fromkeys(_listed(fields.get("dependencies")))),
         text=text,
+        warnings=split.warnings,
     )
 
 

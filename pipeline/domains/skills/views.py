@@ -40,6 +40,9 @@ def built_view(built: Built, graph: str) -> Table:
     if built.skipped:
         skipped = [f"{source.source} {source.reason}" for source in built.skipped]
         rows.append(("skipped", "\n".join(listed(skipped, _MOST_SKIPPED))))
+    if built.warnings:
+        warnings = [f"{one.source} {one.warning}" for one in built.warnings]
+        rows.append(("warnings", "\n".join(listed(warnings, _MOST_SKIPPED))))
     return property_grid(rows)
 
 

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from pipeline.domains.vault.links import NoteResolver, folded, without_suffix
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.grouping import grouped
-from pipeline.records import BlockKind, Skipped
+from pipeline.records import BlockKind, Skipped, Warned
 from pipeline.text.outline import heading_text
 
 _SIMILAR = 0.7
@@ -73,7 +73,7 @@ class Findings:
     """The findings of a check; each list is sorted, and empty if there is nothing to report.
 
     ``broken_in_code`` are wikilinks that code shows, which link nothing. ``orphans`` are the keys of notes without a
-    link from or to another note. ``skipped`` are files that couldn't be read.
+    link from or to another note. ``skipped`` are files that couldn't be read, ``warnings`` name malformed front matter.
     """
 
     notes: int
@@ -85,6 +85,7 @@ class Findings:
     orphans: Sequence[str]
     duplicate_titles: Sequence[DuplicateTitle]
     skipped: Sequence[Skipped]
+    warnings: Sequence[Warned] = ()
 
     def __bool__(self) -> bool:
         """Return whether anything needs mending: orphans, code and skipped files don't."""
@@ -130,6 +131,9 @@ def check(folder: Folder, only: Collection[str] | None = None) -> Findings:
         orphans=sorted(checked - linked),
         duplicate_titles=sorted(duplicate for duplicate in _duplicates(folder.notes) if checked & {*duplicate.notes}),
         skipped=sorted(folder.skipped, key=lambda skipped: skipped.source),
+        warnings=[
+            Warned(note.key, warning) for note in folder.notes if note.key in checked for warning in note.warnings
+        ],
     )
 
 

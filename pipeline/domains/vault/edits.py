@@ -21,7 +21,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (b"", "utf-8"),
 )
-_TIMES = re.compile(r"^(?:created|updated): .*$", re.MULTILINE)
+_TIMES = re.compile(r'^[ \t]*"?(?:created|updated)"?[ \t]*[:=][ \t].*$', re.MULTILINE)
 _CHANGED = "has changed since it was read"
 _AGAIN = "Run the command again."
 

@@ -245,6 +245,7 @@ def document_of(note: Note, resolver: NoteResolver) -> Document:
         path=note.path,
         modified=note.modified,
         original="" if note.path else note.text,
+        warnings=note.warnings,
     )
     if not has_text:
         return document

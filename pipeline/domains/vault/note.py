@@ -50,8 +50,9 @@ class Note:
     Only a note that was read from a text has one: ``text`` is the whole file, ``body_start`` the character where its
     front matter ends, ``described`` the span of the description in it, empty if the note gives none. ``blocks`` and
     ``links`` are in characters of ``text``; ``in_code`` are wikilinks that a code block or span shows, which link
-    nothing. Only a stored note has ``unresolved``, the targets of its links that lead to no note, ``original``, its
-    whole text if an agent created it and it is in no folder, and ``version``, the hash of its text.
+    nothing; ``warnings`` say what is wrong with the front matter. Only a stored note has ``unresolved``, the targets of
+    its links that lead to no note, ``original``, its whole text if an agent created it and it is in no folder, and
+    ``version``, the hash of its text.
     """
 
     key: str
@@ -73,6 +74,7 @@ class Note:
     updated: str = ""
     modified: str = ""
     metadata: Metadata = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
     original: str = ""
     version: str = ""

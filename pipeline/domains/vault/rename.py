@@ -21,8 +21,8 @@ from pipeline.domains.vault.links import (
 from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.domains.vault.sources import reread
 from pipeline.errors import SourceError
-from pipeline.files import Unreadable
 from pipeline.grouping import grouped
+from pipeline.ingest.sources.front_matter import is_well_formed
 from pipeline.ingest.sources.link_targets import document_target, wikilink_target
 from pipeline.records import Skipped
 
@@ -209,7 +209,7 @@ class _Relinker:
         )
 
     def safe_edits(self, note: Note) -> list[Edit]:
-        """Return the edits of a note; without those of its front matter if that couldn't be read any more."""
+        """Return the edits of a note; without those of its front matter if that would break it."""
         by_start = {}
         for written in _written_targets(note):
             target = self._new_target(written)
@@ -217,11 +217,9 @@ class _Relinker:
                 end = written.start + len(written.source)
                 by_start[written.start] = Edit(written.start, end, written.spelled(target))
         edits = list(by_start.values())
-        try:
-            self._edited(note, edits)
-        except Unreadable:
-            return [edit for edit in edits if edit.start >= note.body_start]
-        return edits
+        in_body = [edit for edit in edits if edit.start >= note.body_start]
+        breaks = in_body != edits and is_well_formed(note.text) and not is_well_formed(edited(note.text, edits))
+        return in_body if breaks else edits
 
     def left(self, note: Note, edits: list[Edit]) -> Iterator[Left]:
         """Yield the links of a note that wouldn't lead to the same notes after its edits."""

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pipeline.domains.vault.edits import create_in, delete_in, is_same, note_in, replace_in
+from pipeline.domains.vault.fields import with_fields
 from pipeline.domains.vault.links import VaultResolver, document_of
 from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.requests import DeletedNode, DeleteKnowledgeNode, UpdatedNode, UpdateKnowledgeNode
 from pipeline.domains.vault.sources import reread
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
-from pipeline.domains.vault.write import dated, front_matter, open_folder, parsed, related_section, store, written
+from pipeline.domains.vault.write import dated, open_folder, parsed, related_section, store, written
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import Decision
 from pipeline.ids import digest
@@ -104,9 +105,9 @@ def _updated(note: Note, request: UpdateKnowledgeNode) -> Note:
     """Return the note with what the request gives in place of what it has, and itself if that is the same."""
     front, body = note.text[: note.body_start], note.text[note.body_start :]
     fields = {str(name): value for name, value in split_front_matter(note.text).mapping.items()}
-    given = _given(request)
-    if any(fields.get(name) != value and (name in fields or value) for name, value in given.items()):
-        front = front_matter({**fields, **given})
+    given = _given(request).items()
+    if changed := {name: value for name, value in given if fields.get(name) != value and (name in fields or value)}:
+        front = with_fields(note.text, changed).removesuffix(body)
     if request.content is not None:
         section = related_section(note)
         links = f"\n\n{section}" if section and not related_section(reread(note, request.content)) else "\n"

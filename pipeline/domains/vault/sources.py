@@ -37,7 +37,7 @@ _HYPERLINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _MARKS = re.compile(r"\*\*|__|`|^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?|^\s*#+\s+|^\s*>\s?", re.MULTILINE)
 _RELATION = re.compile(r"(?:^|[\[(]|[-*+]\s)\s*(?:\*\*|__)?([^\W\d_][\w /-]{0,60}?)(?:\*\*|__)?::(?:\*\*|__)?\s[^\n]*$")
 _PROPERTY = re.compile(r"([\w-]+)::[ \t]*(.*)")
-_FRONT_KEY = re.compile(r"([^\s#:\-][^:\n]*):(?:\s|$)")
+_FRONT_KEY = re.compile(r'(?:[ \t]*"([^"\n]+)"|([^\s#:="\-][^:=\n]*?))[ \t]*[:=](?:\s|$)')
 _TAG = re.compile(r"(?<![\w/#&\[(])#([^\W\d_][\w/-]*)")
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\w+")
@@ -53,9 +53,10 @@ _OWN = frozenset(
 def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaults: Scope = ANY) -> Note:
     """Return the note in a text. ``path`` and ``modified`` are those of its file, the time in ISO 8601.
 
-    ``defaults`` are for what the front matter doesn't say. Raises Unreadable for front matter that is malformed.
+    ``defaults`` are for what the front matter doesn't say.
     """
-    mapping, body, _ = split_front_matter(text)
+    front = split_front_matter(text)
+    mapping, body = front.mapping, front.text
     start = len(text) - len(body)
     blocks, links = blocks_and_links(body)
     blocks = blocks or tuple(paragraphs(body))
@@ -88,11 +89,12 @@ def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaul
         updated=_first_date(fields, _UPDATED),
         modified=modified,
         metadata=flat({name: value for name, value in fields.items() if name not in _OWN}),
+        warnings=front.warnings,
     )
 
 
 def reread(note: Note, text: str) -> Note:
-    """Return a note with another text; raises Unreadable as :func:`read_note` does."""
+    """Return a note with another text."""
     return read_note(note.key, text, path=note.path, modified=note.modified, defaults=note.scope)
 
 
@@ -139,7 +141,8 @@ def _span_of_description(text: str, end: int, fields: Mapping[str, object]) -> t
     for name in _DESCRIPTIONS:
         if not scalar_title(fields.get(name)):
             continue
-        match = re.search(rf"^{name}:[ \t]*(?:[|>][+-]?\n[ \t]*)?(\S.*(?:\n[ \t]+.+)*)", text[:end], re.MULTILINE)
+        key = rf'^"?{name}"?[ \t]*[:=][ \t]*'
+        match = re.search(key + r"(?:[|>][+-]?\n[ \t]*)?(\S.*(?:\n[ \t]+.+)*)", text[:end], re.MULTILINE)
         if match is None:
             continue
         start, stop = match.span(1)
@@ -177,7 +180,7 @@ def _front_links(text: str, end: int) -> Iterator[Link]:
     relation, at = "", 0
     for line in text[:end].splitlines(keepends=True):
         key = _FRONT_KEY.match(line)
-        relation = key[1].strip() if key else relation
+        relation = (key[1] or key[2]).strip() if key else relation
         for match in _WIKILINK.finditer(line):
             value = line[key.end() :] if key else line
             context = _unless_bare(plain(value).strip(" \"'[],"), displayed(match[1]))

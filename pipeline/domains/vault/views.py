@@ -59,6 +59,7 @@ def findings_view(findings: Findings) -> Table:
             ("orphans", _counted(findings.orphans)),
             ("broken, but in code", _counted(_broken(findings.broken_in_code))),
             ("skipped", _counted([f"{skipped.source} {skipped.reason}" for skipped in findings.skipped])),
+            ("warnings", _counted([f"{warned.source} {warned.warning}" for warned in findings.warnings])),
         ]
     )
 

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.vault.edits import Edit, create_in, edited, is_begun, note_in, replace_in
+from pipeline.domains.vault.fields import front_matter, with_fields
 from pipeline.domains.vault.links import NoteResolver, VaultResolver, document_of, folded, names_of, shortest_target
 from pipeline.domains.vault.note import AGENT, MADE_BY, Folder, Note, Scope
 from pipeline.domains.vault.requests import CreatedNode, CreateKnowledgeNode, LinkedNodes, LinkKnowledgeNodes, NewLink
@@ -23,6 +22,7 @@ from pipeline.domains.vault.stored import NoteGraph, OpenVault, read_graph
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import Decision, ingest_decided
 from pipeline.ids import digest
+from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_target
 from pipeline.knowledge.clock import now
 from pipeline.records import BlockKind, Document
@@ -35,7 +35,6 @@ _WAIT_SECONDS = 30.0  # for other agents, at least: each action takes about a se
 _FOLDER = "agents"
 _LONGEST_STEM = 100  # characters of a new file's name: file systems take 255 bytes, and a character may have four
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f\\/:*?"<>|#^\[\]]+')
-_UPDATED = re.compile(r"^updated: .*$", re.MULTILINE)
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 
 
@@ -195,16 +194,11 @@ def _composed(
     return read_note(key, f"{text}{_section_of(lines)}\n")
 
 
-def front_matter(fields: Mapping[str, object]) -> str:
-    """Return front matter with the fields that have a value."""
-    filled = {name: value for name, value in fields.items() if value not in ("", [], None)}
-    return f"---\n{yaml.safe_dump(filled, sort_keys=False, allow_unicode=True, width=float('inf'))}---\n"
-
-
 def dated(note: Note) -> Note:
     """Return a note with now as the time of its last update, if its front matter has one."""
-    front = _UPDATED.sub(f"updated: '{now(whole_seconds=True)}'", note.text[: note.body_start], count=1)
-    return reread(note, front + note.text[note.body_start :])
+    if "updated" not in split_front_matter(note.text).mapping:
+        return note
+    return reread(note, with_fields(note.text, {"updated": now(whole_seconds=True)}))
 
 
 def _file_name(text: str) -> str:

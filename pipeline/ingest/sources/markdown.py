@@ -122,9 +122,10 @@ def structure(document: Document) -> Document:
     """Return a document of Markdown without its front matter, with its blocks, links and metadata.
 
     The document's own title and metadata take precedence over the front matter's. Without either, the title is the
-    first heading of level 1, or empty. Raises Unreadable.
+    first heading of level 1, or empty.
     """
-    mapping, text, line_offset = split_front_matter(document.text)
+    front = split_front_matter(document.text)
+    mapping, text = front.mapping, front.text
     blocks, linked = blocks_and_links(text)
     title = scalar_title(mapping.pop("title", None))
     return replace(
@@ -134,7 +135,8 @@ def structure(document: Document) -> Document:
         blocks=blocks,
         links=tuple(link for link in linked if link.target),
         metadata={**flat(mapping), **document.metadata},
-        line_offset=line_offset,
+        line_offset=front.lines,
+        warnings=(*document.warnings, *front.warnings),
     )
 
 

@@ -22,12 +22,12 @@ from pipeline.code.parse import CPU_SECONDS, SMALL
 from pipeline.files import Limits, Unreadable
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of
+from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
 _MODULES = {".md": "markdown", ".markdown": "markdown", ".rst": "rst"}
 _SUFFIX = re.compile(r"\.[A-Za-z]\w{0,9}")
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?=[^\n]*:)(?:[^\n]*\n)*?---[ \t]*$", re.MULTILINE)
 _HEADING = re.compile(r"(?:\A|\n[ \t]*\n)#{1,6}[ \t]+\S[^\n]*(?=\n[ \t]*\n)")
 """A heading between blank lines, where a comment in code seldom stands."""
 
@@ -57,7 +57,7 @@ def _markup_of(key: str, text: str) -> str | None:
     if _SUFFIX.fullmatch(suffix):
         return _MODULES.get(suffix) or ("code" if language_of(key) else None)
     headings = sum(1 for _ in _HEADING.finditer(text))
-    return "markdown" if headings >= _MIN_HEADINGS or _FRONT_MATTER.match(text) else None
+    return "markdown" if headings >= _MIN_HEADINGS or split_front_matter(text).mapping else None
 
 
 class ParserProcess(AbstractContextManager["ParserProcess"]):

@@ -303,6 +303,11 @@ def test_packages_depend_on_what_their_manifests_list(of: Read) -> None:
             "services:\n  web:\n    environment:\n      A: 1\n  db:\n    environment: [B=2, C]\n",
             {"A", "B", "C", "docker-compose.yml"},
         ),
+        (
+            "docker-compose.yml",
+            "services:\n  a:\n    p: [\n    environment:\n      A: *a\n  b:\n    image: x: y\n    environment: [B]\n",
+            {"A", "B", "docker-compose.yml"},
+        ),
         ("config/app.yaml", "a: 1\n", {"config/app.yaml"}),
         ("notes/app.yaml", "a: 1\n", set()),
     ],

@@ -115,20 +115,22 @@ def test_a_log_without_full_stops_is_read_in_linear_time(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "front",
+    ("front", "project"),
     [
-        "date: 2024-13-45\nproject: dojo",
-        "x: " + "[" * 5_000,
-        "project: " + chr(7),
-        "\n".join([f"a0: &a0 [{'x,' * 50}]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 50}]" for n in range(1, 9))]),
+        ("date: 2024-13-45\nproject: dojo", "dojo"),
+        ("x: " + "[" * 5_000, "SDL"),
+        ("project: " + chr(7), "SDL"),
+        ("\n".join([f"a0: &a0 [{'x,' * 50}]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 50}]" for n in range(1, 9))]), "SDL"),
     ],
 )
-def test_front_matter_that_can_t_be_read_is_text(tmp_path: Path, front: str) -> None:
+def test_front_matter_that_can_t_be_read_costs_neither_the_note_nor_its_project(
+    tmp_path: Path, front: str, project: str
+) -> None:
     write(tmp_path, {"a.md": f"---\n{front}\n---\nA day."})
 
     (note,) = read_sources([tmp_path], OTHERS, "SDL").notes
 
-    assert (note.project, note.line) == ("SDL", 1)
+    assert (note.project, note.line, note.text) == (project, front.count("\n") + 4, "A day.")
 
 
 def test_an_empty_note_stops_no_other_and_half_a_surrogate_pair_is_replaced(tmp_path: Path) -> None:

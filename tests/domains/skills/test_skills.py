@@ -16,7 +16,9 @@ from pipeline.domains.skills.check import check
 from pipeline.domains.skills.queries import find_skill, list_skills, requires
 from pipeline.domains.skills.schema import SkillEdge
 from pipeline.domains.skills.settings import SkillSettings
+from pipeline.domains.skills.sources import read_skills
 from pipeline.errors import GraphError, SourceError
+from pipeline.files import DEFAULT_LIMITS
 
 from .conftest import COLLECTION
 
@@ -233,6 +235,32 @@ def test_a_skill_that_cannot_be_read_is_left_out_and_named(built: MakeGraph, tex
 
     assert [node.id for node in list_skills(graph)] == ["good"]
     assert [(one.source, reason in one.reason) for one in made.skipped] == [("bad/SKILL.md", True)]
+
+
+def test_skills_are_read_as_they_are_found_in_the_wild(tmp_path: Path) -> None:
+    texts = {
+        "colon/SKILL.md": "---\nname: colon\ndescription: Keeps the rule: one record. Triggers: adr\n---\n",
+        "hint/SKILL.md": '---\nname: hint\nargument-hint: [action] — e.g. "list"\npaths: **/*.py\n---\n',
+        "bom/SKILL.md": "\ufeff---\r\nname: bom\r\ndescription: On Windows\r\n---\r\n",
+        "lower/skill.md": "---\nname: lower\ntags:\n\t- a\n---\n",
+        "date/SKILL.md": "---\nname: date\nversion: 2024-13-45\n---\n",
+        "../checkout/linked/SKILL.md": "---\nname: linked\n---\n",
+    }
+    for name, text in texts.items():
+        place = tmp_path / "skills" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode())
+    (tmp_path / "skills" / "linked").symlink_to(tmp_path / "checkout" / "linked")
+    (tmp_path / "skills" / "gone").mkdir()
+    (tmp_path / "skills" / "gone" / "SKILL.md").symlink_to("nowhere")
+
+    skills, skipped = read_skills(tmp_path / "skills", DEFAULT_LIMITS)
+
+    assert [skill.id for skill in skills] == ["bom", "colon", "date", "hint", "linked", "lower"]
+    assert skills[1].description == "Keeps the rule: one record. Triggers: adr"
+    assert skills[5].tags == ("a",)
+    assert [len(skill.warnings) for skill in skills] == [0, 0, 1, 0, 0, 0]
+    assert [(one.source, one.reason) for one in skipped] == [("gone/SKILL.md", "is a link to nothing")]
 
 
 def test_a_second_build_embeds_and_writes_what_has_changed(built: MakeGraph) -> None:

@@ -161,9 +161,10 @@ def test_titles_and_aliases_are_compared_without_case_and_spacing(vault: Vault) 
 
 
 def test_skipped_files_are_listed(vault: Vault) -> None:
-    findings = check(vault({"a.md": "x", "bad.md": "---\na: [\n---\nx"}))
+    findings = check(vault({"a.md": "x", "bad.md": b"\xff\xfe\xff", "worse.md": "---\na: [\n---\nx"}))
 
     assert [Path(skipped.source).name for skipped in findings.skipped] == ["bad.md"]
+    assert [(warned.source, "front matter" in warned.warning) for warned in findings.warnings] == [("worse.md", True)]
     assert not findings
 
 

@@ -321,9 +321,13 @@ def test_front_matter_that_would_break_is_left_to_its_author(vault: Vault) -> No
 
 
 def test_files_that_cant_be_read_are_told(vault: Vault) -> None:
-    folder = vault({"a.md": "", "bad.md": "---\nx: [\n---\n[[a]]"})
+    folder = vault({"a.md": "", "bad.md": b"\xff\xfe\xff", "worse.md": "---\nx: [\n---\n[[a]]"})
 
-    assert [Path(skipped.source).name for skipped in plan_rename(folder, "a", "b").skipped] == ["bad.md"]
+    plan = plan_rename(folder, "a", "b")
+    apply(folder, plan)
+
+    assert [Path(skipped.source).name for skipped in plan.skipped] == ["bad.md"]
+    assert text(folder, "worse.md") == "---\nx: [\n---\n[[b]]"
 
 
 def test_the_command_plans_and_renames(vault: Vault) -> None:

@@ -151,8 +151,10 @@ def test_patterns_choose_the_notes(write: Callable[[Mapping[str, str | bytes]], 
 def test_a_file_that_cannot_be_read_is_skipped_and_named(vault: Read) -> None:
     read = vault({"good.md": "Good.", "bad.md": b"\xff\xfe\xff", "worse.md": "---\na: [\n---\nx\n"})
 
-    assert [note.key for note in read.notes] == ["good.md"]
-    assert sorted(Path(one.source).name for one in read.skipped) == ["bad.md", "worse.md"]
+    assert [note.key for note in read.notes] == ["good.md", "worse.md"]
+    assert [Path(one.source).name for one in read.skipped] == ["bad.md"]
+    assert "line 2" in read.notes[1].warnings[0]
+    assert read.notes[1].text[read.notes[1].body_start :] == "x\n"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.files import Unreadable
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
@@ -145,7 +144,23 @@ def test_front_matter_becomes_metadata_and_is_cut_off() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["---\nprose between rules\n---\n\nmore", "---\nno: end", "a\n---\nb: c\n---\n", "--- \n# x\n---"]
+    "text",
+    [
+        "---\nprose between rules\n---\n\nmore",
+        "---\nno: end",
+        "a\n---\nb: c\n---\n",
+        "--- \n# x\n---",
+        "---\nNote: he came.\n\nAnd more of him.\n\nAnd more.\n\n---\ntext",
+        "---\n# x\n\nNote: he came.\n\nAnd more of him.\n\n---\ntext",
+        "---\nhttps://example.org/x\n---\ntext",
+        "---\n- Note: a list\n---\ntext",
+        "---\n{{title}}\n---\ntext",
+        "+++\nprose\n+++\ntext",
+        '{"only": "an object"}\n',
+        "{ a brace\n}\n\ntext",
+        "<!-- a comment",
+        "# Heading\n---\ntext\n---\n",
+    ],
 )
 def test_what_only_looks_like_front_matter_stays(text: str) -> None:
     found = document(text)
@@ -154,21 +169,127 @@ def test_what_only_looks_like_front_matter_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("front", "place"),
+    ("front", "metadata", "place"),
     [
-        ("a: 1\nb: [open", "line 4"),
-        ("a: 1\nb: 'open", "line 4"),
-        ("a: {b: c", "line 3"),
-        ("a: 1\n\tb: 2", "line 3"),
-        ("a: &x [1]\nb: *x", "alias"),
-        (f"a: {'[' * 5000}", "line 2"),
-        ("a: 1\n" * 30_000, "150,001 characters"),
+        ("a: 1\nb: [open", {"a": 1, "b": "[open"}, "line 3"),
+        ("a: 1\nb: 'open", {"a": 1, "b": "'open"}, "line 3"),
+        ("a: {b: c", {"a": "{b: c"}, "line 2"),
+        ("a: 1\n\tb: 2", {"a": "1 b: 2"}, "line 3"),
+        ("a: !!int ''\nb: x", {"a": "!!int ''", "b": "x"}, "line 2"),
+        ('a: "\\UFFFFFFFF"', {"a": '"\\UFFFFFFFF"'}, "line 2"),
+        (f"a: {'9' * 5_000}", {"a": "9" * 5_000}, "line 2"),
+        (f"a: 0x{'f' * 4_000}", {"a": f"0x{'f' * 4_000}"}, "line 2"),
+        ("a: 2024-13-45", {"a": "2024-13-45"}, "line 2"),
+        ("a: 2024-01-01 10:00:00 +99:99", {"a": "2024-01-01 10:00:00 +99:99"}, "line 2"),
+        ("a: !mine x", {"a": "!mine x"}, "line 2"),
+        ("a: 1\na: 2", {"a": 2}, "twice"),
+        ("a:\n  b: 1\n  b: 2", {"a.b": 2}, "twice"),
+        ("a:\n  b: 1\n  c: [", {"a.b": 1, "a.c": "["}, "line 4"),
+        (f"a: {'[' * 5000}", {"a": "[" * 5000}, "line 2"),
+        (f"a: {'x' * 150_000}\nb: 1", {"a": "x" * 150_000, "b": 1}, "150,009 characters"),
     ],
 )
-def test_malformed_front_matter_is_named_by_its_line(front: str, place: str) -> None:
-    with pytest.raises(Unreadable, match="front matter") as caught:
-        document(f"---\n{front}\n---\ntext")
-    assert place in caught.value.message
+def test_malformed_front_matter_costs_no_text_and_is_named_by_its_line(
+    front: str, metadata: dict[str, object], place: str
+) -> None:
+    found = document(f"---\n{front}\n---\ntext")
+
+    assert (found.text, found.metadata) == ("text", metadata)
+    assert place in found.warnings[0]
+
+
+def test_warnings_about_front_matter_are_few() -> None:
+    found = document("---\n" + "".join(f"k{number}: [\n" for number in range(99)) + "---\ntext")
+
+    assert found.metadata["k98"] == "["
+    assert (len(found.warnings), found.warnings[-1]) == (6, "has malformed front matter (94 more)")
+
+
+@pytest.mark.parametrize(
+    ("front", "metadata"),
+    [
+        ("globs: *.ts\nalwaysApply: false", {"globs": "*.ts", "alwaysApply": False}),
+        ("globs:\n  - *.sql\n  - migrations/**", {"globs": ["*.sql", "migrations/**"]}),
+        ("day: {{date}}\nlist: [{{x}}]\nb: {% raw %}", {"day": "{{date}}", "list": "[{{x}}]", "b": "{% raw %}"}),
+        ("up: [[A]]  [[B]]\nlist:\n  - [[C]]", {"up": "[[A]]  [[B]]", "list": ["[[C]]"]}),
+        ("list:\n\t- one\n\t- two\nx:\ty", {"list": ["one", "two"], "x": "y"}),
+        ("# note\n\nlayout: home", {"layout": "home"}),
+        ("\"layout\": home\n'b c': *", {"layout": "home", "b c": "*"}),
+        (
+            'hint: [action] — e.g. a\nq: "Lamps" of the north',
+            {"hint": "[action] — e.g. a", "q": '"Lamps" of the north'},
+        ),
+        (
+            "do: `make all` first\nat: @home\npart: 50% off",
+            {"do": "`make all` first", "at": "@home", "part": "50% off"},
+        ),
+        ("layout:home\nlist: [a]", {"layout": "home", "list": ["a"]}),
+        ("use: When: somebody\n  asks: this\nx: *", {"use": "When: somebody asks: this", "x": "*"}),
+        ("base: &base {a: 1}\nmore: *base", {"base.a": 1, "more.a": 1}),
+        ("at: 12:30\nlong: " + "1:" * 3_000 + "1", {"at": "12:30", "long": "1:" * 3_000 + "1"}),
+        ("text: |\n  a: *b\n  c\nx: *", {"text": "a: *b\nc", "x": "*"}),
+        ("{layout: home, b: 1}", {"layout": "home", "b": 1}),
+    ],
+)
+def test_front_matter_is_read_as_people_write_it(front: str, metadata: dict[str, object]) -> None:
+    found = document(f"---\n{front}\n---\ntext")
+
+    assert (found.text, found.metadata, found.warnings) == ("text", metadata, ())
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "<!-- SPDX-License-Identifier: MIT -->\n",
+        "<!-- a\n\nb --> \n<!-- c -->\n\n",
+        "%% note %%\n",
+        "{# x #}\n",
+        "\n \n",
+        "# Copyright A\n",
+    ],
+)
+def test_comments_and_a_licence_may_stand_above_front_matter(above: str) -> None:
+    found = document(f"{above}---\ntitle: T\n---\ntext")
+
+    assert (found.title, found.text, found.line_offset) == ("T", "text", above.count("\n") + 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "metadata"),
+    [
+        (
+            '+++\ntitle = "T"\ndate = 2025-04-02\ntags = ["a"]\n[by]\nname = "B"\n+++\ntext',
+            {"date": "2025-04-02", "tags": ["a"], "by.name": "B"},
+        ),
+        ('{\n  "title": "T",\n  "by": {"name": "B"}\n}\n\ntext', {"by.name": "B"}),
+        ('---json\n{"title": "T", "draft": true}\n---\ntext', {"draft": True}),
+        ('---toml\ntitle = "T"\nx = 1\n---\ntext', {"x": 1}),
+    ],
+)
+def test_front_matter_may_be_toml_or_json(text: str, metadata: dict[str, object]) -> None:
+    found = document(text)
+
+    assert (found.title, found.text.strip(), found.metadata, found.warnings) == ("T", "text", metadata, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "metadata", "place"),
+    [
+        (
+            '+++\ntitle = "T"\ndate = 2025-13-02\nn = 1\nopen = ["a"\n+++\ntext',
+            {"date": "2025-13-02", "n": 1, "open": '["a"'},
+            "line 3",
+        ),
+        ('+++\ntitle = "T"\n[by]\nx = ' + "[" * 5_000 + "\n+++\ntext", {"by.x": "[" * 5_000}, "line 4"),
+        (f'+++\ntitle = "T"\nx = 0x{"f" * 4_000}\n+++\ntext', {"x": f"0x{'f' * 4_000}"}, "line 3"),
+        ('{\n  "title": "T",\n  "n": 1,\n  "open": ["a"\n}\n\ntext', {"n": 1, "open": '["a"'}, "line 4"),
+    ],
+)
+def test_malformed_toml_and_json_cost_no_text_either(text: str, metadata: dict[str, object], place: str) -> None:
+    found = document(text)
+
+    assert (found.title, found.text.strip(), found.metadata) == ("T", "text", metadata)
+    assert place in found.warnings[0]
 
 
 @pytest.mark.parametrize(

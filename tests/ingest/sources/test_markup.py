@@ -66,6 +66,13 @@ def test_front_matter_becomes_metadata(row: Row) -> None:
     assert document.line_offset == 6
 
 
+def test_front_matter_that_is_malformed_costs_a_row_nothing(row: Row) -> None:
+    document = row(text="---\ntitle: [open\nyear: }\n---\n\nOne.")
+
+    assert (document.title, document.text, document.metadata) == ("[open", "\nOne.", {"year": "}"})
+    assert "line 2" in document.warnings[0]
+
+
 def test_the_title_and_metadata_of_the_row_go_before_those_of_the_front_matter(row: Row) -> None:
     document = row(
         title="Mine", text="---\ntitle: Other\nyear: 2024\nlang: en\n---\n# First\n\nOne.", metadata={"year": 1843}
@@ -117,7 +124,6 @@ def test_own_chunks_stay_as_they_are(row: Row) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("---\ntitle: [open\nyear: }\n---\n\nOne.", id="malformed front matter"),
         pytest.param("---\ntitle: Setup\n---\n", id="front matter alone"),
     ],
 )

@@ -18,7 +18,7 @@ from pipeline.code.records import Call, DefinitionKind, Import, Manifest, Source
 from pipeline.domains.memory.code.paths import MAILMAP, OWNERS, is_compose, is_environment
 from pipeline.files import Limits, Unreadable, decode
 from pipeline.files.guard import UTF_16_MARKS
-from pipeline.files.yaml import parse_yaml
+from pipeline.files.yaml import parse_mapping
 from pipeline.grouping import grouped
 from pipeline.ingest.sources.code import check_handwritten
 from pipeline.ingest.sources.source import Source
@@ -289,12 +289,9 @@ def _is_code(text: str, at: int) -> bool:
 
 
 def _variables_of_services(text: str) -> Iterator[str]:
-    """Yield the variables in the ``environment`` of the services of a Docker Compose file; none if it is malformed."""
-    try:
-        # no types: a value that looks like a date may be no date
-        content = parse_yaml(text, typed=False, unique=False, aliases=True)
-    except Unreadable:
-        return
+    """Yield the variables in the ``environment`` of the services of a Docker Compose file."""
+    # no types: a value that looks like a date may be no date
+    content, _ = parse_mapping(text, typed=False) or ({}, [])
     for service in table(content, "services").values():
         listed = table(service).get("environment")
         names = (

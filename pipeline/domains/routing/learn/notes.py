@@ -12,9 +12,9 @@ from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.schema import Project
 from pipeline.errors import GraphError, SourceError, did_you_mean
 from pipeline.files import Guard, Unreadable, content_of, decode, lines
-from pipeline.files.yaml import parse_yaml
+from pipeline.ingest.sources.front_matter import split_front_matter
 
-# Somebody else's texts: what can't be stored in them is replaced. Front matter that can't be read is text.
+# Somebody else's texts: what can't be stored in them is replaced.
 _GUARD = Guard(fix="Convert it to UTF-8, or leave it out.", mend=True)
 _LINES = Guard(fix='A line is {"project": ..., "text": ...}.', mend=True)
 
@@ -106,9 +106,9 @@ def _notes(file: Path, owners: _Owners) -> Iterator[SessionNote]:
                 yield SessionNote(str(file), row.number, owners.of_fields(fields) or owners.of_file(file), text)
         return
     text = _text(file)
-    fields, body = _front_matter(text)
-    line = 1 + text[: len(text) - len(body)].count("\n")
-    yield SessionNote(str(file), line, owners.of_fields(fields) or owners.of_file(file), body)
+    front = split_front_matter(text)
+    fields = {str(name): value for name, value in front.mapping.items()}
+    yield SessionNote(str(file), 1 + front.lines, owners.of_fields(fields) or owners.of_file(file), front.text)
 
 
 def _text(file: Path) -> str:
@@ -119,13 +119,3 @@ def _text(file: Path) -> str:
             if fault.message == "is empty":  # of a folder with many notes, one may still be empty
                 return ""
             raise
-
-
-def _front_matter(text: str) -> tuple[Mapping[str, Any], str]:
-    """Return the fields between two lines of ``---`` at the start of a text, and the text after them."""
-    head, mark, body = text.partition("\n---\n") if text.startswith("---\n") else ("", "", "")
-    try:
-        fields = parse_yaml(head, _GUARD, unique=False) if mark else None
-    except Unreadable:
-        return {}, text
-    return (fields, body) if isinstance(fields, dict) else ({}, text)

@@ -5,14 +5,15 @@ loses or mistakes 25, pandoc 3.9 15, mammoth 1.13 and docx2python 3.7 9 each.
 """
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import ClassVar
 
 from pipeline.files import well_formed
 from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name, shown
+from pipeline.ingest.sources.flow import Flow, Write
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
 
 _HEADING = re.compile(
@@ -59,7 +60,7 @@ class _Word:
     """Writes the elements of a Word file to a text."""
 
     def __init__(self, archive: Archive) -> None:
-        self.built = TextBuilder()
+        self.built = Flow()
         self._relations = archive.relations(archive.main())
         parts = {item.kind: item.target for item in self._relations.values() if item.target in archive.names}
         self._levels = _levels(archive.xml(parts["styles"])) if "styles" in parts else {}
@@ -68,8 +69,6 @@ class _Word:
             for kind in ("footnote", "endnote")
             for note in (archive.xml(parts[f"{kind}s"]) if f"{kind}s" in parts else ())
         }
-        self._later: deque[tuple[Element, Relations]] = deque()
-        self._in_cell = self._in_later = False
         self._fields: list[bool] = []
 
     def blocks(self, parent: Element) -> None:
@@ -85,14 +84,16 @@ class _Word:
 
     def _paragraph(self, paragraph: Element) -> None:
         properties = paragraph.find("{*}pPr")
-        self.built.write(" " if self._in_cell else "")
+        self.built.write(" " if self.built.in_table else "")
         # for all a field in a broken file may never end, it costs no other paragraph
         self._fields.clear()
         self._words(paragraph)
         # without its mark, a paragraph goes on in the next
-        if not self._in_cell and (properties is None or not _is_marked(properties.find("{*}rPr"), "del", "moveFrom")):
+        if not self.built.in_table and (
+            properties is None or not _is_marked(properties.find("{*}rPr"), "del", "moveFrom")
+        ):
             level = self._level(properties)
-            self._close(BlockKind.HEADING if level else BlockKind.PARAGRAPH, level)
+            self.built.close(BlockKind.HEADING if level else BlockKind.PARAGRAPH, level)
 
     def _level(self, properties: Element | None) -> int:
         """Return the level of the heading that a paragraph is, by its own or its style's; 0 if it is none."""
@@ -101,52 +102,23 @@ class _Word:
         own = attribute(properties.find("{*}outlineLvl"), "val")
         return _outline_level(own) if own else self._levels.get(attribute(properties.find("{*}pStyle"), "val"), 0)
 
-    def _close(self, kind: BlockKind, level: int = 0) -> None:
-        """End a block; write after it the text boxes and notes that it holds, which may hold others in turn."""
-        self.built.close(kind, level)
-        if self._in_later:
-            return
-        own, self._in_later = self._relations, True
-        while self._later:
-            later, self._relations = self._later.popleft()
-            self.blocks(later)
-            self.built.close(BlockKind.PARAGRAPH)
-        self._relations, self._in_later = own, False
-
     def _table(self, table: Element) -> None:
-        """Write each row on a line; a table of a single column is a frame around its blocks."""
-        rows = list(_inside(table, "tr"))
-        if self._in_cell:
-            self._rows(rows)
-            return
-        self.built.close(BlockKind.PARAGRAPH)
-        if all(len(list(_inside(row, "tc"))) == 1 for row in rows):
-            for row in rows:
-                self.blocks(row)
-            return
-        self._in_cell = True
-        self._rows(rows)
-        self._in_cell = False
-        self._close(BlockKind.TABLE)
-
-    def _rows(self, rows: list[Element]) -> None:
-        """Write rows; a short cell over several rows is written in each of them, so that each is whole."""
         labels: dict[int, str] = {}
-        for row in rows:
-            self.built.new_line()
-            column = 0
-            for number, cell in enumerate(_inside(row, "tc")):
-                self.built.write(" | " if number else "")
-                properties = cell.find("{*}tcPr")
-                merged = None if properties is None else properties.find("{*}vMerge")
-                if merged is not None and attribute(merged, "val") != "restart":
-                    self.built.write(labels.get(column, ""))
-                else:
-                    self.blocks(cell)
-                    labels[column] = _label(cell) if merged is not None else ""
-                span = "" if properties is None else attribute(properties.find("{*}gridSpan"), "val")
-                column += int(span) if span.isdecimal() else 1
-        self.built.new_line()
+        self.built.table([list(self._cells(row, labels)) for row in _inside(table, "tr")])
+
+    def _cells(self, row: Element, labels: dict[int, str]) -> Iterator[Write]:
+        """Yield the cells of a row; a short cell over several rows is in each of them, so that each is whole."""
+        column = 0
+        for cell in _inside(row, "tc"):
+            properties = cell.find("{*}tcPr")
+            merged = None if properties is None else properties.find("{*}vMerge")
+            if merged is not None and attribute(merged, "val") != "restart":
+                yield partial(self.built.write, labels.get(column, ""))
+            else:
+                labels[column] = _label(cell) if merged is not None else ""
+                yield partial(self.blocks, cell)
+            span = "" if properties is None else attribute(properties.find("{*}gridSpan"), "val")
+            column += int(span) if span.isdecimal() else 1
 
     def _words(self, parent: Element) -> None:
         """Write the words below an element."""
@@ -186,14 +158,20 @@ class _Word:
             self.built.link(target, start)
 
     def _box(self, box: Element) -> None:
-        self._later.append((box, self._relations))
+        self.built.hang(partial(self._apart, box, self._relations))
 
     def _note(self, reference: Element) -> None:
         """Write a note later, and once: a hostile one may refer to itself."""
         kind = local_name(reference).removesuffix("Reference")
         note = self._notes.pop((kind, attribute(reference, "id")), None)
         if note is not None:
-            self._later.append(note)
+            self.built.hang(partial(self._apart, *note))
+
+    def _apart(self, element: Element, relations: Relations) -> None:
+        """Write the blocks of an element whose part has these relations."""
+        around, self._relations = self._relations, relations
+        self.blocks(element)
+        self._relations = around
 
     _WRITERS: ClassVar[dict[str, Callable[["_Word", Element], None]]] = {
         "t": _text,

@@ -53,9 +53,12 @@ _MODULES = {
     ".xlsb": "xlsx",
     ".xls": "xlsx",
     ".ods": "xlsx",
+    ".odt": "odt",
+    ".ott": "odt",
+    ".odp": "odt",
     ".jsonl": LINES,
 }
-_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx"})
+_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt"})
 _TEXT_FILES = frozenset(
     "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
 )

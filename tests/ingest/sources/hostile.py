@@ -269,6 +269,43 @@ SLIDES: Files = {
     "cut off": lambda: slides(SHAPE.format("a"))[:600],
 }
 
+
+def open_document(body: str, *, before: str = "", styles: str = "", parts: Mapping[str, str] = NOTHING) -> bytes:
+    """Return an ODT or ODP whose body is this XML."""
+    oasis = "urn:oasis:names:tc:opendocument:xmlns"
+    names = " ".join(
+        f'xmlns:{name}="{oasis}:{name}:1.0"' for name in ("office", "text", "table", "draw", "style", "presentation")
+    )
+    names += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
+    content = (
+        f"{before}<office:document-content {names}><office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:body>{body}</office:body></office:document-content>"
+    )
+    return zipped({"content.xml": content, **parts})
+
+
+ODTS: Files = {
+    "unpacks to 600 megabytes": unpacking_word,
+    "a part that lies about its size": lying_word,
+    "entities that multiply": lambda: open_document("<text:p>&l11;</text:p>", before=f"<!DOCTYPE x [{LAUGHS}]>"),
+    "an entity that reads a file": lambda: open_document(
+        "<text:p>&secret;</text:p>", before='<!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
+    ),
+    "spans in spans": lambda: open_document(
+        "<text:p>" + "<text:span>" * 50_000 + "</text:span>" * 50_000 + "</text:p>"
+    ),
+    "a cell a billion columns wide": lambda: open_document(
+        '<table:table><table:table-row><table:table-cell table:number-columns-repeated="1000000000"><text:p>a</text:p>'
+        "</table:table-cell></table:table-row></table:table>"
+    ),
+    "a million empty paragraphs": lambda: open_document("<text:p/>" * 1_000_000),
+    "a style made from itself": lambda: open_document(
+        '<text:p text:style-name="a">a</text:p>', styles='<style:style style:name="a" style:parent-style-name="a"/>'
+    ),
+    "no content": lambda: zipped({"mimetype": "application/vnd.oasis.opendocument.text"}),
+    "cut off": lambda: open_document("<text:p>a</text:p>")[:200],
+}
+
 HOSTILE: dict[str, Files] = {
     "pdf": PDFS,
     "docx": WORDS,
@@ -276,4 +313,5 @@ HOSTILE: dict[str, Files] = {
     "csv": CSVS,
     "xlsx": WORKBOOKS,
     "pptx": SLIDES,
+    "odt": ODTS,
 }

@@ -1,0 +1,58 @@
+"""The text of an office document: tables, and boxes and notes that hang from a block."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from pipeline.ingest.sources.source import TextBuilder
+from pipeline.records import BlockKind
+
+Write = Callable[[], None]
+"""Writes the content of a cell, a box or a note."""
+
+
+class Flow(TextBuilder):
+    """A builder of blocks, tables and what follows them. Within a table, ``in_table``, no block may be closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_table = False
+        self._hanging: deque[Write] = deque()
+        self._writes_hanging = False
+
+    def hang(self, write: Write) -> None:
+        """Have something written once the open block is closed."""
+        self._hanging.append(write)
+
+    def close(self, kind: BlockKind, level: int = 0) -> None:
+        """End the open block; write what hangs from it, from which more may hang."""
+        super().close(kind, level)
+        if self._writes_hanging:
+            return
+        self._writes_hanging = True
+        while self._hanging:
+            self._hanging.popleft()()
+            super().close(BlockKind.PARAGRAPH)
+        self._writes_hanging = False
+
+    def table(self, rows: Sequence[Sequence[Write]]) -> None:
+        """Write a table, each row on a line; one of a single column is a frame around its blocks."""
+        if self.in_table:
+            self._rows(rows)
+            return
+        super().close(BlockKind.PARAGRAPH)
+        if all(len(row) == 1 for row in rows):
+            for (write,) in rows:
+                write()
+            return
+        self.in_table = True
+        self._rows(rows)
+        self.in_table = False
+        self.close(BlockKind.TABLE)
+
+    def _rows(self, rows: Sequence[Sequence[Write]]) -> None:
+        for row in rows:
+            self.new_line()
+            for number, write in enumerate(row):
+                self.write(" | " if number else "")
+                write()
+        self.new_line()

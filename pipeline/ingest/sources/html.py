@@ -1,117 +1,253 @@
-"""HTML: title, headings, paragraphs, preformatted text, tables and links; scripts, styles and menus are dropped."""
+"""HTML as a browser shows it: title, headings, paragraphs, preformatted text, tables and links, without menus."""
 
+import posixpath
 import re
 from collections.abc import Iterator, Set
-from contextlib import suppress
 from itertools import takewhile
 
 from bs4 import BeautifulSoup
-from bs4.dammit import EncodingDetector
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from pipeline.files import Unreadable, decode, well_formed
+from pipeline.ingest.sources.encodings import decoded_page
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
 
-_DROPPED = frozenset("head script style nav template noscript svg iframe object select button".split())
+_DROPPED = frozenset(
+    "head script style nav noscript svg iframe object select button datalist audio video canvas noembed rp "
+    "annotation annotation-xml".split()
+)
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hr html li main ol p pre section summary "
+    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol option p pre search section summary "
     "table tbody td tfoot th thead tr ul".split()
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LAYOUT_CONTENT = frozenset((*_HEADINGS, "table", "pre", "ul", "ol", "section", "article"))
+_LAYOUT_CONTENT = frozenset((*_HEADINGS, "table", "section", "article"))
+_LIST_CONTENT = frozenset(("pre", "ul", "ol"))
+_HEAD_CELLS = frozenset(("th", "thead", "caption"))
 _DECLARATION = re.compile(r"\s*<\?xml[^<>]*>")
+_STYLE = re.compile(r"(?:^|[;/])\s*(display|visibility)\s*:\s*([a-z-]+)", re.IGNORECASE)
+_PERMALINKS = frozenset(("headerlink", "permalink", "hash-link", "anchorjs-link", "mw-editsection"))
+"""Classes of links to a heading itself, by Sphinx, MkDocs, Docusaurus, AnchorJS and MediaWiki."""
+
+_LINE_NUMBERS = frozenset(("linenos", "linenodiv"))
+_MARKS = frozenset("¶#§🔗⚓∞↩↑^⇑⇧")
+_SHORT = 16  # elements in which to look for the text of a mark; chosen by hand, not measured
+_RAISED = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
+_LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+_ORDINAL = re.compile(r"st|nd|rd|th|e|er|re|ère|ème|eme|o|a", re.IGNORECASE)
 
 
 def parse(source: Source) -> Document:
     """Return a web page as a document with the text of its blocks. Raises Unreadable."""
-    markup = _decoded(source.data)
+    markup = decoded_page(source.data)
     with parser_errors("HTML"):
         # html.parser takes minutes for some damaged pages, lxml doesn't; bs4 warns about an XML declaration, and about
         # a text so short that it could be a file's name
         soup = BeautifulSoup(_DECLARATION.sub("", markup, count=1) + "\n", "lxml")
-        page = _Page(_layout_tables(soup))
+        page = _Page(_layout_tables(soup), _base(soup))
         for element, entering in _walk(soup):
             page.take(element, entering)
         page.built.close(BlockKind.PARAGRAPH)
-        title = " ".join(soup.title.get_text().split()) if soup.title else ""
+        title = _title(soup)
     fix = "Save the page as it looks once its scripts have run, or leave it out."
     return page.built.document(source, title, fix)
 
 
-def _decoded(data: bytes) -> str:
-    """Return the text of ``data``: UTF-8 or UTF-16, else the encoding that the page declares."""
-    try:
-        return decode(data)
-    except Unreadable:
-        declared = EncodingDetector.find_declared_encoding(data, is_html=True)
-        with suppress(LookupError, UnicodeDecodeError):
-            return well_formed(data.decode(declared or "utf-8"))
-        raise
+def _title(soup: Tag) -> str:
+    titles = (title for title in soup.find_all("title") if title.parent and title.parent.name != "svg")
+    return next((" ".join(title.get_text().split()) for title in titles), "")
+
+
+def _base(soup: Tag) -> str:
+    """Return the address from which the links of a page count; empty: its own."""
+    base = soup.find("base", href=True)
+    return str(base["href"]).strip() if isinstance(base, Tag) else ""
 
 
 def _walk(root: Tag) -> Iterator[tuple[PageElement, bool]]:
-    """Yield each element below ``root`` in order, tags twice: (tag, True) before their content, (tag, False) after."""
+    """Yield each element below ``root`` that shows, in order, tags twice: (tag, True) before their content, then False.
+
+    A tag with ``visibility: hidden`` is yielded, since a tag within may show nevertheless; its own text isn't.
+    """
     # an explicit stack: pages may be nested deeper than Python's recursion limit
-    pending: list[tuple[PageElement, bool]] = [(child, True) for child in reversed(root.contents)]
+    pending: list[tuple[PageElement, bool, bool]] = [(child, True, True) for child in reversed(root.contents)]
     while pending:
-        element, entering = pending.pop()
+        element, entering, visible = pending.pop()
         if not isinstance(element, Tag):
-            yield element, True
-        elif element.name not in _DROPPED:
-            yield element, entering
-            if entering:
-                pending.append((element, False))
-                pending.extend((child, True) for child in reversed(element.contents))
+            if visible:
+                yield element, True
+        elif not entering:
+            yield element, False
+        elif not _is_dropped(element):
+            within = _style(element).get("visibility", "visible" if visible else "hidden") == "visible"
+            if within or element.name != "img":
+                yield element, True
+                pending.append((element, False, visible))
+                pending.extend((child, True, within) for child in reversed(element.contents))
+
+
+def _is_dropped(tag: Tag) -> bool:
+    """Return whether a browser doesn't show a tag, or it is a menu, a control or a mark beside the text."""
+    if tag.name in _DROPPED or not tag.attrs:
+        return tag.name in _DROPPED or tag.name in ("template", "dialog")
+    display = _style(tag).get("display", "")
+    hidden = "hidden" in tag.attrs and str(tag["hidden"]).lower() != "until-found" and not display
+    closed = tag.name == "dialog" and "open" not in tag.attrs and not display
+    inert = tag.name == "template" and "shadowrootmode" not in tag.attrs
+    return display == "none" or hidden or closed or inert or _is_mark(tag)
+
+
+def _style(tag: Tag) -> dict[str, str]:
+    """Return what a tag's own style says of ``display`` and ``visibility``, in small letters."""
+    style = str(tag.attrs.get("style", "")) if tag.attrs else ""
+    return {name.lower(): value.lower() for name, value in _STYLE.findall(style)}
+
+
+def _is_mark(tag: Tag) -> bool:
+    """Return whether a tag only points at the place where it stands, or is an ornament: ¶, #, an icon, line numbers."""
+    classes = tag.get_attribute_list("class")
+    if not _PERMALINKS.isdisjoint(classes) or not _LINE_NUMBERS.isdisjoint(classes):
+        return True
+    if tag.get("aria-hidden") == "true":
+        # KaTeX writes a formula twice: as MathML, and in pieces that only show
+        text = _short_text(tag)
+        return "katex-html" in classes or (text is not None and not any(map(str.isalnum, text)))
+    if tag.name != "a" or not str(tag.get("href", "")).startswith("#") or (text := _short_text(tag)) is None:
+        return False
+    above = (tag.parent, tag.parent and tag.parent.parent)
+    in_heading = any(around is not None and around.name in _HEADINGS for around in above)
+    return not any(map(str.isalnum, text)) if in_heading else bool(text) and _MARKS.issuperset(text)
+
+
+def _short_text(tag: Tag) -> str | None:
+    """Return the text in a tag without white space; None if it has too many elements to be a mark or a number."""
+    pending, text = [*reversed(tag.contents[: _SHORT + 1])], ""
+    for _ in range(_SHORT):
+        if not pending:
+            return "".join(text.split())
+        element = pending.pop()
+        if isinstance(element, Tag):
+            pending.extend(reversed(element.contents[: _SHORT + 1]))
+        elif isinstance(element, NavigableString) and not isinstance(element, PreformattedString):
+            text += element[:_SHORT]
+    return None
 
 
 def _layout_tables(root: Tag) -> set[int]:
-    """Return the ids of the tables that arrange other blocks, in one pass: each may hold thousands of others."""
-    found, around = set[int](), list[int]()
+    """Return the ids of the tables that arrange other blocks, in one pass: each may hold thousands of others.
+
+    A list in a cell is data if the table has heads or a caption.
+    """
+    found, headed, listed, around = set[int](), set[int](), set[int](), list[int]()
     for element, entering in _walk(root):
-        if not isinstance(element, Tag) or element.name not in _LAYOUT_CONTENT:
+        if not isinstance(element, Tag) or not (entering or element.name == "table"):
             continue
-        if entering:
+        if not entering:
+            around.pop()
+            continue
+        if element.name in _LAYOUT_CONTENT:
             # Those around one that was found are found, too.
             found.update(takewhile(lambda table: table not in found, reversed(around)))
+        elif around and element.name in (_HEAD_CELLS | _LIST_CONTENT):
+            (headed if element.name in _HEAD_CELLS else listed).add(around[-1])
         if element.name == "table":
-            around.append(id(element)) if entering else around.pop()
-    return found
+            around.append(id(element))
+            found.update(around[-1:] if element.get("role") in ("presentation", "none") else ())
+    return found | (listed - headed)
 
 
 class _Page:
     """Writes elements to a text. The content of a heading, ``pre`` or data table becomes a single block."""
 
-    def __init__(self, layout_tables: Set[int]) -> None:
+    def __init__(self, layout_tables: Set[int], base: str) -> None:
         self.built = TextBuilder()
         self._layout_tables = layout_tables
+        self._base = base
         self._container: Tag | None = None
         self._anchors: list[int] = []
         self._cells = 0
+        self._breaks = 0
+        self._term = False
+        self._script: Tag | None = None
+        self._letters: dict[int, int] = {}
+        self._apart = False
 
     def take(self, element: PageElement, entering: bool) -> None:
         if isinstance(element, Tag):
             (self._enter if entering else self._leave)(element)
         elif isinstance(element, NavigableString) and not isinstance(element, PreformattedString):
-            verbatim = self._container is not None and self._container.name == "pre"
-            (self.built.write_verbatim if verbatim else self.built.write)(element)
+            self._write(element)
+
+    def _write(self, words: str) -> None:
+        if self._is_verbatim():
+            self.built.write_verbatim(words)
+            return
+        if self._apart and words:
+            self._apart = False
+            self.built.write(" " if words[0].isalnum() else "")  # a comma follows it at once
+        self.built.write(words.translate(self._letters) if self._letters else words)
+        if not words.isspace():
+            self._breaks, self._term = 0, False
+
+    def _is_verbatim(self) -> bool:
+        return self._container is not None and self._container.name == "pre"
 
     def _enter(self, tag: Tag) -> None:
         if self._container is not None:
             self._separate(tag)
         elif tag.name in _BLOCKS:
-            self.built.close(BlockKind.PARAGRAPH)
-            is_data = tag.name == "table" and id(tag) not in self._layout_tables
-            if tag.name in _HEADINGS or tag.name == "pre" or is_data:
-                self._container = tag
+            self._begin(tag)
         if tag.name == "br":
-            self.built.new_line()
+            self._break()
         elif tag.name == "img":
-            self.built.write(str(tag.get("alt", "")))
+            self._write(str(tag.get("alt", "")))
         elif tag.name == "a":
             self._anchors.append(self.built.offset)
+        elif tag.name in ("sup", "sub") and self._script is None and not self._is_verbatim():
+            self._set_apart(tag)
+
+    def _begin(self, tag: Tag) -> None:
+        """Begin a block, unless it goes on with the term that it defines."""
+        joined = self._term or (tag.name == "dt" and tag.parent is not None and tag.parent.name == "dt")
+        if joined and tag.name in ("dd", "dt", "p", "div"):
+            if tag.name == "dd":
+                self.built.write(": " if self.built.last.isalnum() or self.built.last in ")]»”\"'" else " ")
+            elif tag.name == "dt":
+                self.built.new_line()
+            return
+        self._close(BlockKind.PARAGRAPH)
+        is_data = tag.name == "table" and id(tag) not in self._layout_tables
+        if tag.name in _HEADINGS or tag.name == "pre" or is_data:
+            self._container = tag
+
+    def _close(self, kind: BlockKind, level: int = 0) -> None:
+        self._term = self._apart = False
+        self._breaks = 0
+        self.built.close(kind, level)
+
+    def _break(self) -> None:
+        """End a line; the second time in a row the paragraph. A row of a table stays a line, and a heading too."""
+        if self._container is not None:
+            (self.built.write_verbatim if self._is_verbatim() else self.built.write)("\n")
+            return
+        self._breaks += 1
+        if self._breaks > 1:
+            self._close(BlockKind.PARAGRAPH)
+        self.built.new_line()
+
+    def _set_apart(self, tag: Tag) -> None:
+        """Keep what is raised or lowered apart from its word: by letters of its own, else by a space."""
+        text, before = _short_text(tag), self.built.last
+        if not before or before.isspace() or not text:
+            return
+        letters = _RAISED if tag.name == "sup" else _LOWERED
+        if all(ord(char) in letters for char in text):
+            self._script, self._letters = tag, letters
+        elif not (before.isdigit() and _ORDINAL.fullmatch(text)):
+            self._script = tag
+            self.built.write(" ")
 
     def _separate(self, tag: Tag) -> None:
         """Separate the words in ``tag`` from those before it in the container's block."""
@@ -126,12 +262,24 @@ class _Page:
 
     def _leave(self, tag: Tag) -> None:
         if tag.name == "a":
-            start, target = self._anchors.pop(), document_target(str(tag.get("href", "")).strip())
+            start, target = self._anchors.pop(), self._target(str(tag.get("href", "")).strip())
             if target:
                 self.built.link(target, start)
+        if tag is self._script:
+            self._script, self._apart, self._letters = None, not self._letters, {}
         if tag is self._container:
             self._container = None
             kind = {"pre": BlockKind.CODE, "table": BlockKind.TABLE}.get(tag.name, BlockKind.HEADING)
-            self.built.close(kind, _HEADINGS.get(tag.name, 0))
+            self._close(kind, _HEADINGS.get(tag.name, 0))
+        elif self._container is None and tag.name == "dt" and self.built.last:
+            self._term = True
         elif self._container is None and tag.name in _BLOCKS:
-            self.built.close(BlockKind.PARAGRAPH)
+            self._close(BlockKind.PARAGRAPH)
+
+    def _target(self, href: str) -> str | None:
+        """Return the document that a link means, counted from the page's base, which may be on the web."""
+        target = document_target(href)
+        if not target or not self._base:
+            return target
+        base = document_target(self._base)
+        return posixpath.join(posixpath.dirname(base), target) if base else None

@@ -78,6 +78,11 @@ class TextBuilder:
         """Offset of the next character."""
         return self._base + self._open_length
 
+    @property
+    def last(self) -> str:
+        """The last character of the open block; empty if there is none."""
+        return self._open[-1][-1] if self._open else ""
+
     def write(self, words: str) -> None:
         """Add words to the open block; collapse white space to a space, and to nothing at the start of a line."""
         collapsed = _SPACES.sub(" ", words)

@@ -163,12 +163,148 @@ def test_html_without_a_title_takes_the_next_best(html: str, title: str) -> None
     assert parse("html", html).title == title
 
 
-def test_html_in_an_encoding_that_it_declares() -> None:
-    page = '<meta charset="iso-8859-1"><p>naïve'
+RUSSIAN = "Маяк стоит на краю мыса и светит ночью кораблям."
+JAPANESE = "灯台は岬の端に立ち、夜に船を照らします。港の北にあります。"
 
-    assert parse("html", page.encode("latin-1")).text == "naïve"
-    with pytest.raises(Unreadable, match="isn't valid UTF-8"):
-        parse("html", "<p>naïve".encode("latin-1"))
+
+@pytest.mark.parametrize(
+    ("encoding", "page"),
+    [
+        ("cp1252", '<meta charset="iso-8859-1"><p>“naïve” – 40 €'),
+        ("cp1252", "<meta http-equiv=content-type content='text/html; charset=us-ascii'><p>“naïve” – 40 €"),
+        ("cp1252", "<p>“naïve” – 40 €"),
+        ("cp1252", "<p>L’été, les élèves vont à la plage près du château."),
+        ("cp1252", '<!-- <meta charset="koi8-r"> --><p>Kühlung fällt aus'),
+        ("cp1252", '<meta charset="no-such-label"><p>Kühlung fällt aus'),
+        ("utf-8", '<meta charset="iso-8859-1"><p>“naïve” – 40 €'),
+        ("utf-8-sig", '<meta charset="iso-8859-1"><p>“naïve” – 40 €'),
+        ("utf-8", '<meta charset="utf-16"><p>“naïve” – 40 €'),
+        ("utf-16-le", "<p>“naïve” – 40 €"),
+        ("koi8-r", f'<?xml version="1.0" encoding="koi8-r"?><p>{RUSSIAN}'),
+        ("cp1251", f"<p>{RUSSIAN}"),
+        ("cp932", f'<meta charset="Shift_JIS"><p>{JAPANESE}①'),
+        ("cp932", f"<p>{JAPANESE}"),
+        ("iso2022_jp", f'<meta charset="iso-2022-jp"><p>{JAPANESE}'),
+        ("gb18030", '<meta charset="gb2312"><p>灯塔矗立在海角的边缘，朱镕基。'),
+    ],
+)
+def test_html_in_the_encoding_that_a_browser_takes(encoding: str, page: str) -> None:
+    found = parse("html", page.encode(encoding))
+
+    assert found.text == page.rpartition("<p>")[2]
+
+
+def test_html_with_a_wrong_byte_keeps_the_rest() -> None:
+    assert parse("html", "<p>naïve é è “x” ".encode() + b"\xff").text == "naïve é è “x” \ufffd"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div hidden>no</div>",
+        '<p style="color: red; DISPLAY : none !important">no</p>',
+        "<div style='display:none'><div>no <p>no</div></div>",
+        '<p style="visibility:hidden">no <img alt=no></p>',
+        "<dialog>no</dialog>",
+        "<template><p>no</p></template>",
+        "<noscript>no</noscript>",
+        "<video>no</video>",
+        "<p hidden style='color:red'>no</p>",
+    ],
+)
+def test_html_that_does_not_show_is_left_out(html: str) -> None:
+    assert parse("html", f"<p>before</p>{html}<p>after</p>").text == "before\n\nafter"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div style='display:none; display: block'>shown</div>",
+        "<div hidden style='display:block'>shown</div>",
+        "<div hidden=until-found>shown</div>",
+        "<dialog open>shown</dialog>",
+        "<template shadowrootmode=open>shown</template>",
+        "<div style='visibility:hidden'>no<p style='visibility:visible'>shown</p></div>",
+        "<span aria-hidden=true>shown</span>",
+        "<div style='background:url(display:none)'>shown</div>",
+    ],
+)
+def test_html_that_shows_is_kept(html: str) -> None:
+    assert parse("html", html).text == "shown"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<h2>Tides<a class=headerlink href=#tides title='Permalink to this heading'>¶</a></h2>", "Tides"),
+        ("<h2>Tides<a href=#tides>#</a></h2>", "Tides"),
+        ("<h2><a href=#tides><span aria-hidden=true>🔗</span></a> Tides</h2>", "Tides"),
+        ("<h2><a href=#tides>Tides</a></h2>", "Tides"),
+        ("<h2>C#<a href=#c aria-hidden=true>§</a></h2>", "C#"),
+        ("<h2>Tides<span class=mw-editsection>[<a href=/edit>edit</a>]</span></h2>", "Tides"),
+        ("<p>A note.<a href=#back>↩</a></p>", "A note."),
+        ("<p>An operator <a href=#plus>+</a></p>", "An operator +"),
+    ],
+)
+def test_html_without_links_of_a_place_to_itself(html: str, text: str) -> None:
+    assert parse("html", html).text == text
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("The harbour<sup>3</sup> is", "The harbour³ is"),
+        ("harbour<sup><a href=#n3>[3]</a></sup>.", "harbour [3]."),
+        ("10<sup>-6</sup>m", "10⁻⁶m"),
+        ("CO<sub>2</sub> and H<sub>2</sub>O", "CO₂ and H₂O"),
+        ("x<sub>max</sub>y, z<sub>max</sub>, end", "x max y, z max, end"),
+        ("the 1<sup>st</sup> and the harbour<sup>a</sup> of", "the 1st and the harbour a of"),
+        ("<sup>1</sup> A note", "1 A note"),
+        ("<pre>x<sup>2</sup></pre>", "x2"),
+    ],
+)
+def test_html_keeps_what_is_raised_or_lowered_apart(html: str, text: str) -> None:
+    assert parse("html", html).text == text
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<dl><dt>Tide<dd>The sea's rise.<dt>Ebb<dt>Low<dd><p>Its fall.<p>Twice a day.</dl>x", None),
+        ("<dl><dt>What is it?<dd>A tide.</dl>", ["What is it? A tide."]),
+        ("one<br>two<br><br>three", ["one\ntwo", "three"]),
+        ("<pre>a<br>  b<br><br>c</pre>", ["a\n  b\n\nc"]),
+        ("<details><summary>More</summary>inside</details>", ["More", "inside"]),
+        ("<table><caption>Fees</caption><tr><th>a<th>b<tr><td>x<br>y<td><ul><li>1<li>2</ul></table>", None),
+        ("<table role=presentation><tr><td>a<td>b</table>", ["a", "b"]),
+        ("<table><tr><td class=linenos><pre>1\n2</pre><td><pre>x\ny</pre></table>", ["x\ny"]),
+    ],
+)
+def test_html_blocks(html: str, expected: list[str] | None) -> None:
+    longer = {
+        "<dl>": ["Tide: The sea's rise.", "Ebb\nLow: Its fall.", "Twice a day.", "x"],
+        "<table>": ["Fees\na | b\nx y | 1 2"],
+    }
+    expected = expected or longer[html[: html.index(">") + 1]]
+
+    assert [text for _, _, text in blocks(parse("html", html))] == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "href", "target"),
+    [
+        ("../", "x.html", "../x.html"),
+        ("guide/", "x.html#a", "guide/x.html"),
+        ("https://example.org/", "x.html", None),
+        ("guide/", "#here", None),
+        ("guide/", "https://[", None),
+        ("/", "a%20b.md", "/a b.md"),
+    ],
+)
+def test_html_links_count_from_the_base(base: str, href: str, target: str | None) -> None:
+    found = parse("html", f'<base target=_top><base href="{base}"><base href="other/"><p><a href="{href}">x</a>')
+
+    assert [target for target, _ in links(found)] == ([target] if target else [])
 
 
 @pytest.mark.parametrize("html", ["<script>x</script>", "<p> </p>", "<!-- x -->", "<a " * 30_000, "<!-- x>" * 30_000])

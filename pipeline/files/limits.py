@@ -10,9 +10,10 @@ MEGABYTE = 1_000_000
 class Limits:
     """Limits of a source file: one that exceeds any is left out, or refused if the caller named it.
 
-    ``bytes_read`` are those of a file, or of a line of a file that is read by lines; ``bytes_unpacked`` those of a DOCX
-    file's parts. ``pages`` are a PDF's. ``seconds`` and ``bytes_of_memory`` limit the parsing of a PDF, DOCX or HTML
-    file, and of source code. ``characters_of_yaml`` are those of a YAML text: PyYAML reads a megabyte in ten seconds.
+    ``bytes_read`` are those of a file, or of a line of a file that is read by lines; ``bytes_unpacked`` those of the
+    parts of an office file. ``pages`` are a PDF's. ``seconds`` and ``bytes_of_memory`` limit the parsing of a PDF, an
+    office or HTML file, and of source code. ``characters_of_yaml`` are those of a YAML text: PyYAML reads a megabyte in
+    ten seconds.
     ``depth`` is how deep the values of JSON and YAML may be nested: far below Python's limit of 1,000 calls, so that
     whoever walks through a value may recurse (chosen by hand; real files have fewer than 20 levels). ``within`` are the
     real folders below which a file must be when it is opened, wherever its name leads; None: anywhere.

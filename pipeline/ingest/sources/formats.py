@@ -56,9 +56,10 @@ _MODULES = {
     ".odt": "odt",
     ".ott": "odt",
     ".odp": "odt",
+    ".epub": "epub",
     ".jsonl": LINES,
 }
-_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt"})
+_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt", "epub"})
 _TEXT_FILES = frozenset(
     "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
 )

@@ -7,11 +7,10 @@ from typing import Any
 
 from pipeline.files import Guard, Unreadable, decode, parse_json
 from pipeline.ingest.sources.markdown import blocks_and_links, structure
-from pipeline.ingest.sources.source import Source, parser_errors
-from pipeline.records import Block, BlockKind, Document, Link
+from pipeline.ingest.sources.source import Source, join, parser_errors
+from pipeline.records import Block, BlockKind, Document
 from pipeline.text.outline import first_heading
 
-_SEPARATOR = "\n\n"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _OBJECT = re.compile(r"<[^\n]*>")
 """How Python prints an object that has no text of its own, such as a figure."""
@@ -30,7 +29,7 @@ def parse(source: Source) -> Document:
         # front matter for other programs stands in a first cell of text
         first = _structured(kind, text) if kind == "code" else structure(Document("", "", text))
         cells = [first, *(_structured(kind, text) for kind, text in others)]
-        joined = _joined(cells)
+        joined = join(cells)
     if not joined.blocks:
         raise Unreadable("has no text", "Leave it out, or write something into it.")
     title = (isinstance(title, str) and title) or first.title or first_heading(joined.text, joined.blocks)
@@ -80,17 +79,3 @@ def _structured(kind: str, text: str) -> Document:
         return Document("", "", text, (Block(BlockKind.CODE, 0, len(text)),) if text else ())
     blocks, links = blocks_and_links(text)
     return Document("", "", text, blocks, tuple(link for link in links if link.target))
-
-
-def _joined(cells: list[Document]) -> Document:
-    """Return the first cell with the text, blocks and links of all."""
-    filled = [cell for cell in cells if cell.blocks]
-    blocks: list[Block] = []
-    links: list[Link] = []
-    at = 0
-    for cell in filled:
-        blocks += (replace(block, start=at + block.start, end=at + block.end) for block in cell.blocks)
-        links += (replace(link, start=at + link.start, end=at + link.end) for link in cell.links)
-        at += len(cell.text) + len(_SEPARATOR)
-    text = _SEPARATOR.join(cell.text for cell in filled)
-    return replace(cells[0], text=text, blocks=tuple(blocks), links=tuple(links))

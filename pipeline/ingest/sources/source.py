@@ -1,9 +1,9 @@
 """A source file, and what its parsers share: errors, and the text that they build of its elements."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable
@@ -118,3 +118,17 @@ class TextBuilder:
             self._end = self.offset + bare if bare else self._end
             self._open.append(words)
             self._open_length += len(words)
+
+
+def join(parts: Sequence[Document]) -> Document:
+    """Return the first document with the text, blocks and links of all, those without blocks left out."""
+    filled = [part for part in parts if part.blocks]
+    blocks: list[Block] = []
+    links: list[Link] = []
+    at = 0
+    for part in filled:
+        blocks += (replace(block, start=at + block.start, end=at + block.end) for block in part.blocks)
+        links += (replace(link, start=at + link.start, end=at + link.end) for link in part.links)
+        at += len(part.text) + len(_SEPARATOR)
+    text = _SEPARATOR.join(part.text for part in filled)
+    return replace(parts[0], text=text, blocks=tuple(blocks), links=tuple(links))

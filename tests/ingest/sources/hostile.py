@@ -306,6 +306,40 @@ ODTS: Files = {
     "cut off": lambda: open_document("<text:p>a</text:p>")[:200],
 }
 
+
+def book(
+    *chapters: str, before: str = "", times: int = 1, parts: Mapping[str, str] = NOTHING, title: str = ""
+) -> bytes:
+    """Return an EPUB of chapters, each listed so many times."""
+    items = "".join(
+        f'<item id="c{at}" href="text/c%20{at}.xhtml" media-type="application/xhtml+xml"/>'
+        for at, _ in enumerate(chapters)
+    )
+    refs = "".join(f'<itemref idref="c{at}"/>' for at, _ in enumerate(chapters)) * times
+    named = f'<metadata><t:title xmlns:t="http://purl.org/dc/elements/1.1/">{title}</t:title></metadata>'
+    package = f"{before}<package>{named}<manifest>{items}</manifest><spine>{refs}</spine></package>"
+    pages = {f"OPS/text/c {at}.xhtml": chapter for at, chapter in enumerate(chapters)}
+    container = '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
+    return zipped({"META-INF/container.xml": container, "OPS/book.opf": package, **pages, **parts})
+
+
+PAGE = "<html><body>{}</body></html>"
+
+BOOKS: Files = {
+    "unpacks to 600 megabytes": unpacking_word,
+    "a part that lies about its size": lying_word,
+    "entities that multiply": lambda: book("<p>a</p>", before=f"<!DOCTYPE x [{LAUGHS}]>", title="&l11;"),
+    "an entity that reads a file": lambda: book(
+        "<p>a</p>", before='<!DOCTYPE x [<!ENTITY secret SYSTEM "file:///etc/passwd">]>', title="&secret;"
+    ),
+    "a chapter a million times": lambda: book(PAGE.format("<p>a</p>"), times=1_000_000),
+    "a chapter outside the archive": lambda: book("<p>a</p>").replace(b"text/c%20", b"../../etc"),
+    "elements too deep": lambda: book("<div>" * 200_000 + "a"),
+    "ten thousand chapters": lambda: book(*["<p>a</p>"] * 10_000),
+    "no package": lambda: zipped({"META-INF/container.xml": "<container/>"}),
+    "cut off": lambda: book("<p>a</p>")[:300],
+}
+
 HOSTILE: dict[str, Files] = {
     "pdf": PDFS,
     "docx": WORDS,
@@ -314,4 +348,5 @@ HOSTILE: dict[str, Files] = {
     "xlsx": WORKBOOKS,
     "pptx": SLIDES,
     "odt": ODTS,
+    "epub": BOOKS,
 }

@@ -1,0 +1,63 @@
+"""EPUB: the chapters of a book in their order, each a page of HTML."""
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import unquote
+
+from pipeline.files import Unreadable, well_formed
+from pipeline.ingest.sources import html
+from pipeline.ingest.sources.archive import Archive, Element
+from pipeline.ingest.sources.source import Source, join, parser_errors
+from pipeline.records import Document
+
+_PACKAGE = "META-INF/container.xml"
+_ENCRYPTED = "META-INF/encryption.xml"
+_TITLE = "{*}metadata/{http://purl.org/dc/elements/1.1/}title"
+
+
+def parse(source: Source) -> Document:
+    """Return a book as a document; links within the book are left out, and chapters without text, such as covers.
+
+    The title comes from the book's properties, else from the first heading of level 1, else from the file's stem.
+    Raises Unreadable.
+    """
+    with parser_errors("EPUB"):
+        archive = Archive(source)
+        place = next(archive.xml(_PACKAGE).iter("{*}rootfile")).get("full-path")
+        package = archive.xml(place)
+        names = list(_chapters(package, posixpath.dirname(place)))
+        if set(names) & _encrypted(archive):
+            raise Unreadable("is encrypted", "Leave it out, or bring a copy without protection.")
+        chapters, warnings = [], []
+        for name in names:
+            try:
+                chapters.append(html.parse(replace(source, data=archive.read(name))))
+            except KeyError:
+                warnings.append(f"has no part {name}, which it lists as a chapter")
+            except Unreadable as error:
+                if error.message != "has no text":
+                    warnings.append(f"has the chapter {name}, which {error.message}")
+        title = well_formed(" ".join((package.findtext(_TITLE) or "").split()))
+    if not chapters:
+        raise Unreadable("has no text", "Leave it out, or write something into it.")
+    book = join(chapters)
+    return replace(book, title=title or book.title, links=(), warnings=(*book.warnings, *warnings))
+
+
+def _chapters(package: Element, folder: str) -> Iterator[str]:
+    """Yield the parts in the order of reading, each once, without the table of contents."""
+    pages = {
+        item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+        for item in package.iterfind("{*}manifest/{*}item")
+        if "html" in item.get("media-type", "") and "nav" not in item.get("properties", "").split()
+    }
+    listed = dict.fromkeys(item.get("idref") for item in package.iterfind("{*}spine/{*}itemref"))
+    return (pages[id_] for id_ in listed if id_ in pages)
+
+
+def _encrypted(archive: Archive) -> set[str]:
+    """Return the parts that are encrypted; mere fonts often are."""
+    if _ENCRYPTED not in archive.names:
+        return set()
+    return {unquote(item.get("URI", "")) for item in archive.xml(_ENCRYPTED).iter("{*}CipherReference")}

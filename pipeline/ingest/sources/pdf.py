@@ -1,57 +1,176 @@
-"""PDF: the text of the pages, and the offset of each page."""
+"""PDF: the text of the pages in the order in which people read it, and the offset of each page."""
 
 import io
-import logging
-from itertools import accumulate
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from itertools import dropwhile, pairwise, takewhile
+from statistics import median
 
-from pypdf import PdfReader
-from pypdf.errors import DependencyError
+import pypdfium2
+from pypdfium2 import raw
 
 from pipeline.files import Unreadable, well_formed
+from pipeline.ingest.sources.pdf_layout import Line, lines_of
+from pipeline.ingest.sources.pdf_page import words_of
+from pipeline.ingest.sources.pdf_running import without_running
 from pipeline.ingest.sources.source import Source, parser_errors
-from pipeline.records import Document
+from pipeline.records import Block, BlockKind, Document
+from pipeline.text.hyphens import mended
 from pipeline.text.outline import paragraphs
 
 _SEPARATOR = "\n\n"
 _LONGEST_TITLE = 120  # characters
 _SHORTEST_TITLE = 4  # letters; both chosen by hand, not measured
+_APART = 1.35  # of the usual distance of lines: a new paragraph
+_OTHER_SIZE = 1.12  # a heading or a footnote by its font's height; both chosen by hand, not measured
+_FULL = 0.85  # of the usual width: a line that isn't the last of its paragraph
+_MOST_NAMED = 5  # ranges of pages in a warning
+_NO_TITLE = re.compile(
+    r"(?:untitled|unknown|unnamed|title|(?:no|document) title|(?:new |word |my )?document|presentation|slide|none|null)"
+    r"[\s\d()_.-]*|microsoft (?:word|powerpoint|excel|office)\b.*|(?:power ?point|slide) .*|scan(?:ned)?[\W_\d].*"
+    r"|(?:[a-z]:|\\|/|file:|https?:).*|[^\s/\\]*[/\\].*|\S+\.[a-z]\w{1,4}|.+\.(?:docx?|pdf|dvi|tex|rtf|odt|pptx?|xlsx?|indd"
+    r"|qxd|pmd|txt|html?|ps|eps|fm|wpd|pages|key|md)|[\W\d_]*",
+    re.IGNORECASE,
+)
+"""Titles that programs write when nobody has given one: their own name, the file's, a path."""
 
-# pypdf logs every oddity that it works around; an application that wants these messages adds its own handler
-logging.getLogger("pypdf").addHandler(logging.NullHandler())
+_SENTENCE_END = re.compile(r"[.!?:…。！？؟][\"'”’»)\]]*$")
 
 
 def parse(source: Source) -> Document:
     """Return a PDF as a document with the text of its pages in order, separated by blank lines.
 
-    The title comes from the file's properties, else from the first line if that can be a title, else from the file's
-    stem. Raises Unreadable if the file is damaged, needs a password, or holds no text (scans without OCR).
+    Columns follow each other, rows of tables stand on a line, values of form fields in their places. Words broken at
+    the end of lines are whole, ligatures are letters; running heads, running feet and page numbers are left out. A
+    sentence that goes on on the next page isn't separated by a blank line.
+
+    The title comes from the file's properties, unless it is a program's, else from the largest text of the first page
+    if that can be a title, else from the file's stem. A warning names pages that show something but have no text.
+    Raises Unreadable if the file is damaged, needs a password, or holds no text (scans without OCR).
     """
-    with parser_errors("PDF"):
-        reader = PdfReader(io.BytesIO(source.data))
-        # an empty password, as of many files that only forbid printing
-        try:
-            locked = reader.is_encrypted and not reader.decrypt("")
-        except DependencyError:
-            locked = True
-        if locked:
-            raise Unreadable("is encrypted", "Save it without a password, or leave it out.")
-        if len(reader.pages) > source.limits.pages:
-            raise Unreadable(f"has {len(reader.pages):,} pages", "Split it, or raise sources.max_pages.")
-        lines = ((line.rstrip() for line in well_formed(page.extract_text()).split("\n")) for page in reader.pages)
-        pages = ["\n".join(page).strip() for page in lines]
-        properties = reader.metadata
-        title = " ".join((properties.title or "").split()) if properties else ""
+    with parser_errors("PDF"), closing(_opened(source.data)) as file:
+        if len(file) > source.limits.pages:
+            raise Unreadable(f"has {len(file):,} pages", "Split it, or raise sources.max_pages.")
+        file.init_forms()
+        read = [_lines(file, number) for number in range(len(file))]
+        title = " ".join(well_formed(file.get_metadata_value("Title")).split())
+    silent = [number for number, (lines, shows) in enumerate(read, 1) if shows and not lines]
+    pages = _mended(without_running([lines for lines, _ in read]))
     if not any(pages):
         raise Unreadable("has no text", "Run character recognition (OCR) over it first, or leave it out.")
-    text = _SEPARATOR.join(pages)
-    line = text.lstrip().split("\n", 1)[0].strip()
-    # else a page number, or a whole paragraph
-    is_title = len(line) <= _LONGEST_TITLE and sum(map(str.isalpha, line)) >= _SHORTEST_TITLE
+    text, starts, tables = _text(pages)
     return Document(
         key=source.key,
-        title=well_formed(title) or (line if is_title else source.stem),
+        title=(title if not _NO_TITLE.fullmatch(title) else "") or _largest(pages) or source.stem,
         text=text,
-        blocks=tuple(paragraphs(text)),
+        blocks=tuple(
+            Block(BlockKind.TABLE, block.start, block.end) if block.start in tables else block
+            for block in paragraphs(text)
+        ),
         path=source.path,
-        page_starts=tuple(accumulate((len(page) + len(_SEPARATOR) for page in pages[:-1]), initial=0)),
+        page_starts=tuple(starts),
+        warnings=(_warning(silent),) if silent else (),
     )
+
+
+def _opened(data: bytes) -> pypdfium2.PdfDocument:
+    try:
+        # an empty password is tried, as of many files that only forbid printing
+        return pypdfium2.PdfDocument(io.BytesIO(data), password="")
+    except pypdfium2.PdfiumError as error:
+        if error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+            raise Unreadable("is encrypted", "Save it without a password, or leave it out.") from None
+        raise
+
+
+def _lines(file: pypdfium2.PdfDocument, number: int) -> tuple[list[Line], bool]:
+    """Return the lines of a page in order, and whether the page shows anything."""
+    with closing(file[number]) as page:
+        turned = words_of(page)
+        shows = bool(raw.FPDFPage_CountObjects(page))
+    fullest_first = sorted(turned.values(), key=len, reverse=True)
+    return [line for words in fullest_first for line in lines_of(words)], shows
+
+
+def _mended(pages: Sequence[list[Line]]) -> list[list[Line]]:
+    """Return the lines with their words whole, also those that are broken over columns and pages."""
+    texts = iter(mended([line.text for page in pages for line in page]))
+    whole = [[line._replace(text=next(texts)) for line in page] for page in pages]
+    return [[line for line in page if line.text] for page in whole]
+
+
+def _text(pages: Sequence[list[Line]]) -> tuple[str, list[int], set[int]]:
+    """Return the text of pages, the offsets of the pages, and those of tables."""
+    parts: list[str] = []
+    starts, tables, length = list[int](), set[int](), 0
+    last, above = None, 0.0
+    for page in pages:
+        step, width = _usual_step(page), _usual_width(page)
+        for place, line in enumerate(page or [None]):
+            together = last and line and (_is_one(last, line, step) if place else _goes_on(last, line, above))
+            separator = ("\n" if together else _SEPARATOR) if parts else ""
+            parts += [separator, line.text if line else ""]
+            length += len(separator)
+            if not place:
+                starts.append(length)
+            if line and line.is_row and not together:
+                tables.add(length)
+            length += len(parts[-1])
+            last = line
+        above = width
+    return "".join(parts), starts, tables
+
+
+def _usual_step(page: Sequence[Line]) -> float:
+    """Return the usual distance of a line from the one before."""
+    steps = [below.y - above.y for above, below in pairwise(page) if below.y > above.y]
+    return median(steps) if steps else 0.0
+
+
+def _usual_width(page: Sequence[Line]) -> float:
+    return median(line.right - line.left for line in page) if page else 0.0
+
+
+def _is_one(above: Line, line: Line, step: float) -> bool:
+    """Return whether a line belongs to the paragraph, or the table, of the one before."""
+    if above.is_row != line.is_row:
+        return False
+    down = line.y - above.y
+    if down < 0:
+        return _goes_on(above, line)
+    sizes = sorted((above.size, line.size))
+    return down <= _APART * step and (line.is_row or sizes[1] <= _OTHER_SIZE * sizes[0])
+
+
+def _goes_on(above: Line, line: Line, width: float = 0.0) -> bool:
+    """Return whether a sentence goes on in a line at the top of the next column or page, after a line that is full."""
+    if above.is_row or line.is_row or _SENTENCE_END.search(above.text):
+        return False
+    return line.text[:1].islower() and above.right - above.left >= _FULL * width
+
+
+def _largest(pages: Sequence[Sequence[Line]]) -> str:
+    """Return the largest text of the first page that has any, if it can be a title: no number, no whole paragraph."""
+    page = next(filter(None, pages))
+    largest = max(line.size for line in page)
+    lines = list(dropwhile(lambda line: line.size * _OTHER_SIZE < largest, page))
+    is_heading = largest > _OTHER_SIZE * median(line.size for line in page)
+    taken = takewhile(lambda line: is_heading and line.size * _OTHER_SIZE >= largest, lines[1:])
+    title = " ".join(line.text for line in (lines[0], *taken))
+    return title if len(title) <= _LONGEST_TITLE and sum(map(str.isalpha, title)) >= _SHORTEST_TITLE else ""
+
+
+def _warning(pages: Sequence[int]) -> str:
+    """Return the warning that names pages which show something and have no text."""
+    ranges: list[list[int]] = []
+    for page in pages:
+        if ranges and page == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [page]
+        else:
+            ranges.append([page])
+    named = ", ".join("-".join(map(str, found)) for found in ranges[:_MOST_NAMED])
+    more = ", ..." if len(ranges) > _MOST_NAMED else ""
+    if len(pages) == 1:
+        return f"has a page without text ({named}), as a scan is: run character recognition (OCR) over it"
+    return f"has {len(pages)} pages without text ({named}{more}), as scans are: run character recognition (OCR) over it"

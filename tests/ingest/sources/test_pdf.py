@@ -14,6 +14,7 @@ from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.sources.pdf import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.pdfs import Piece, column, placed
 
 
 def pdf(*pages: str, title: str = "", password: str | None = None, owner: str | None = None) -> bytes:
@@ -79,6 +80,135 @@ def test_scans_are_unreadable_and_say_why() -> None:
     with pytest.raises(Unreadable, match="has no text") as caught:
         read(pdf("", ""))
     assert "OCR" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "untitled",
+        "Microsoft Word - draft.doc",
+        "C:\\Users\\anna\\rules.docx",
+        "report_final.pdf",
+        "/srv/x",
+        "Document1",
+        "-",
+        "Presentation 2",
+        "Untitled-1",
+        "https://example.org/a",
+        "paper.dvi",
+        "Slide 1",
+        "scan_0012",
+    ],
+)
+def test_a_title_that_a_program_wrote_is_none(title: str) -> None:
+    assert read(pdf("On graphs\nWe rank.", title=title)).title == "On graphs"
+
+
+@pytest.mark.parametrize("title", ["Scanning the sea", "R Data Import/Export", "Documents of Selby", "Node.js in use"])
+def test_a_title_that_somebody_gave_stays(title: str) -> None:
+    assert read(pdf("On graphs\nWe rank.", title=title)).title == title
+
+
+def test_the_largest_text_of_the_first_page_is_the_title() -> None:
+    heading = column(["Of the harbour", "and its bells"], 30, 80, 20)
+
+    found = read(
+        placed([Piece("Report No. 7 of the council", 30, 40), *heading, *column(["It was cold."] * 3, 30, 160)])
+    )
+
+    assert found.title == "Of the harbour and its bells"
+
+
+def test_pages_that_show_something_and_have_no_text_are_named() -> None:
+    writer = PdfWriter(io.BytesIO(pdf("words", "", "more", "", "")))
+    for number in (1, 3):
+        content = DecodedStreamObject()
+        content.set_data(b"0 0 100 100 re f")
+        writer.pages[number][NameObject("/Contents")] = writer._add_object(content)
+    saved = io.BytesIO()
+    writer.write(saved)
+
+    assert read(saved.getvalue()).warnings == (
+        "has 2 pages without text (2, 4), as scans are: run character recognition (OCR) over it",
+    )
+    assert read(pdf("words", "")).warnings == ()
+
+
+def test_ligatures_and_presentation_forms_are_letters() -> None:
+    shapes = "\N{LATIN SMALL LIGATURE FFI}\N{LATIN SMALL LIGATURE FL}oceod"
+    arabic = "\N{ARABIC LETTER MEEM FINAL FORM}\N{ARABIC LETTER LAM MEDIAL FORM}\N{ARABIC LETTER QAF INITIAL FORM}"
+
+    found = read(
+        placed(column(["o\N{LATIN SMALL LIGATURE FFI}ce", "\N{LATIN SMALL LIGATURE FL}ood"], 30, 50), characters=shapes)
+    )
+
+    assert found.text == "office\nflood"
+    assert (
+        read(placed([Piece(arabic, 30, 50)], characters=arabic)).text
+        == "\N{ARABIC LETTER QAF}\N{ARABIC LETTER LAM}\N{ARABIC LETTER MEEM}"
+    )
+
+
+def test_words_broken_at_the_end_of_lines_and_pages_are_whole() -> None:
+    found = read(
+        placed(column(["The lamp has many capa-", "bilities, and the light-"], 30, 50), column(["house none."], 30, 50))
+    )
+
+    assert found.text == "The lamp has many capabilities,\nand the lighthouse\nnone."
+    assert [found.text[start:] for start in found.page_starts] == [found.text, "none."]
+    assert len(found.blocks) == 1
+
+
+def test_running_heads_and_page_numbers_are_left_out() -> None:
+    texts = ["The ice came early", "in that year, and", "nobody was ready", "for it at Selby"]
+    pages = [
+        [
+            Piece("Harbour Gazette" if number % 2 else "The council of Selby", 30, 20),
+            *column([text, f"{number} boats lay there"], 30, 60),
+            Piece(str(number + 11), 200, 580),
+        ]
+        for number, text in enumerate(texts * 2)
+    ]
+
+    found = " ".join(read(placed(*pages)).text.split())
+
+    assert found == " ".join(f"{text} {number} boats lay there" for number, text in enumerate(texts * 2))
+
+
+def test_headings_with_numbers_and_heads_of_tables_stay() -> None:
+    steps = [[Piece(f"Step {number}", 30, 40, 18), *column(["Do it.", "Then rest."], 30, 90)] for number in (1, 2, 3)]
+    table = [
+        [
+            Piece(cell, left, 40 + 16 * row)
+            for row in range(3)
+            for left, cell in ((30, "Boat"), (140, "Year"), (260, "Port"))
+        ]
+    ] * 3
+
+    assert read(placed(*steps)).text.count("Step") == 3
+    assert read(placed(*table)).text.count("Boat | Year | Port") == 9
+
+
+def test_values_of_forms_stand_beside_their_names() -> None:
+    field = b"<< /Type /Annot /Subtype /Widget /Rect [%d %d %d %d] /P 8 0 R /T (%s) %s >>"
+    fields = [
+        field % (120, 540, 300, 555, b"boat", b"/FT /Tx /V (Mary of Selby)"),
+        field % (120, 520, 300, 535, b"port", b"/FT /Ch /Ff 131072 /Opt [(Selby) (Hull)] /V (Hull)"),
+        field % (120, 500, 132, 512, b"paid", b"/FT /Btn /V /Yes /AS /Yes /AP << /N << /Yes 9 0 R /Off 9 0 R >> >>"),
+        b"<< /Type /Annot /Subtype /FreeText /Rect [120 480 300 495] /Contents (typed by hand) /DA (/F1 9 Tf) >>",
+    ]
+    form = placed(
+        [
+            Piece(name, 30, top)
+            for name, top in (("Name of the boat", 55), ("Port", 75), ("Paid", 96), ("Remarks", 115))
+        ],
+        page_entries=b"/Annots [10 0 R 11 0 R 12 0 R 13 0 R]",
+        catalog=b"/AcroForm << /Fields [10 0 R 11 0 R 12 0 R] >>",
+        more=fields,
+    )
+
+    lines = [" ".join(line.split()) for line in read(form).text.replace(" | ", " ").split("\n")]
+    assert lines == ["Name of the boat Mary of Selby", "Port Hull", "Paid [x]", "Remarks typed by hand"]
 
 
 def test_damaged_files_are_unreadable_at_every_cut(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,177 @@
+"""The words of a PDF's page and their places, as PDFium finds them, with what is filled into its forms."""
+
+import math
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from ctypes import Array, c_ushort, sizeof
+from itertools import pairwise
+
+import pypdfium2
+from pypdfium2 import raw
+
+from pipeline.files import well_formed
+from pipeline.ingest.sources.pdf_layout import Word
+
+_MIDDLE = 0.45  # of a font's height: the middle of its small letters, over the lowest
+_SPACE = 0.15
+"""Of a font's height: letters further apart are of two words, where PDFium finds no space, as it doesn't between most
+words of bash.pdf. Nothing else changes between 0.12 and 0.18 in ten manuals of Debian packages."""
+
+_UNSPACED, _APART = "\u2e80", 1.0  # from here on scripts are set without spaces
+_RAISED = (0.8, 0.15)  # a number above a word: its size at most, and how far it is raised, by the word's
+_HYPHEN = 2  # PDFium's character for a hyphen at the end of a line
+_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+_VISIBLE = 0.1  # of the font's height; soft hyphens that fonts draw are hyphens
+_VALUE_SIZE = 12.0  # points: the height of a line in a form, at most
+_FOLDED = [(0xFB00, 0xFB4F), (0xFB50, 0xFDFF), (0xFE70, 0xFEFC)]
+"""Ligatures and presentation forms: shapes of letters, which a text has as letters. NFKC of others loses meaning."""
+
+Box = tuple[float, float, float, float]
+Turned = dict[int, list[Word]]
+"""Words by the quarter turns, clockwise, of the lines in which they stand."""
+
+
+def words_of(page: pypdfium2.PdfPage) -> Turned:
+    """Return the words of a page in the order of the file, those of each direction with coordinates of its own."""
+    turned: Turned = defaultdict(list)
+    with closing(page.get_textpage()) as text:
+        for turn, word in _words(text):
+            turned[turn].append(word)
+    turned[0] += _values(page)
+    return turned
+
+
+def _words(text: pypdfium2.PdfTextPage) -> Iterator[tuple[int, Word]]:
+    """Yield words and their quarter turns."""
+    word, turn = _Letters(), 0
+    for at in range(text.count_chars()):
+        code = raw.FPDFText_GetUnicode(text, at)
+        letter = "-" if code == _HYPHEN else chr(code)
+        box = None if letter.isspace() or letter < "!" else _turned(text, at, turn)
+        if word.text and (box is None or word.is_apart(letter, box)):
+            yield turn, word.word()
+            word = _Letters()
+        if box is not None and not word.text:
+            turn = round(raw.FPDFText_GetCharAngle(text, at) / (math.pi / 2)) % 4
+            box = _turned(text, at, turn)
+        if box is not None:
+            word.add(letter, box)
+    if word.text:
+        yield turn, word.word()
+
+
+_RECT = raw.FS_RECTF()
+
+
+def _turned(text: pypdfium2.PdfTextPage, at: int, turn: int) -> Box:
+    """Return left, top, right and bottom of a character, downwards, as if its line ran from left to right."""
+    raw.FPDFText_GetLooseCharBox(text, at, _RECT)
+    left, bottom, right, top = _RECT.left, _RECT.bottom, _RECT.right, _RECT.top
+    if turn == 0:
+        return left, -top, right, -bottom
+    if turn == 1:
+        return -top, -right, -bottom, -left
+    return (-right, bottom, -left, top) if turn == 2 else (bottom, left, top, right)
+
+
+class _Letters:
+    """The letters of a word, and their boxes; the highest one tells the word's size: that of a hyphen may be flat."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._boxes: list[Box] = []
+        self._highest: Box = (0.0, 0.0, 0.0, 0.0)
+
+    def add(self, letter: str, box: Box) -> None:
+        folded = _folded(letter, box)
+        self.text += folded
+        self._boxes += [box] * len(folded)
+        if not self._boxes[1:] or box[3] - box[1] > self._height:
+            self._highest = box
+
+    @property
+    def _height(self) -> float:
+        return self._highest[3] - self._highest[1]
+
+    def is_apart(self, letter: str, box: Box) -> bool:
+        """Return whether a character begins a new word: in another place, or as the raised number of a footnote."""
+        left, _, right, _ = self._boxes[-1]
+        _, top, _, bottom = self._highest
+        if max(box[0] - right, left - box[2]) > (_SPACE if letter < _UNSPACED else _APART) * self._height:
+            return True
+        if min(bottom, box[3]) - max(top, box[1]) < min(self._height, box[3] - box[1]) / 2:
+            return True
+        is_raised = box[3] - box[1] < _RAISED[0] * self._height and bottom - box[3] > _RAISED[1] * self._height
+        return is_raised and letter.isdecimal() and self.text[-1:].isalpha()
+
+    def word(self) -> Word:
+        _, top, _, bottom = self._highest
+        size = bottom - top
+        left, right = min(box[0] for box in self._boxes), max(box[2] for box in self._boxes)
+        return Word(well_formed(self._ordered(size)), left, right, bottom - _MIDDLE * size, size)
+
+    def _ordered(self, size: float) -> str:
+        """Return the letters in order: PDFium turns runs of letters and numbers amid a script that runs to the left."""
+        if self.text.isascii() and any(b[0] < a[0] - size / 4 for a, b in pairwise(self._boxes)):
+            return "".join(letter for _, letter in sorted(zip(self._boxes, self.text, strict=True), key=_left))
+        return self.text
+
+
+def _left(placed: tuple[Box, str]) -> float:
+    return placed[0][0]
+
+
+def _folded(letter: str, box: Box) -> str:
+    if letter.isascii():
+        return letter
+    if letter == _SOFT_HYPHEN:
+        return "-" if box[2] - box[0] > _VISIBLE * (box[3] - box[1]) else ""
+    code = ord(letter)
+    return unicodedata.normalize("NFKC", letter) if any(low <= code <= high for low, high in _FOLDED) else letter
+
+
+def _values(page: pypdfium2.PdfPage) -> Iterator[Word]:
+    """Yield the values of the form fields on a page, and the text that was typed onto it, each in its place."""
+    for at in range(raw.FPDFPage_GetAnnotCount(page)):
+        note = raw.FPDFPage_GetAnnot(page, at)
+        try:
+            raw.FPDFAnnot_GetRect(note, _RECT)
+            yield from _placed(_value(page, note), (_RECT.left, -_RECT.top, _RECT.right, -_RECT.bottom))
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+
+
+def _value(page: pypdfium2.PdfPage, note: raw.FPDF_ANNOTATION) -> str:
+    kind = raw.FPDFAnnot_GetSubtype(note)
+    if kind == raw.FPDF_ANNOT_FREETEXT:
+        return _string(lambda buffer, size: raw.FPDFAnnot_GetStringValue(note, b"Contents", buffer, size))
+    if kind != raw.FPDF_ANNOT_WIDGET or not page.formenv:
+        return ""
+    field = raw.FPDFAnnot_GetFormFieldType(page.formenv, note)
+    if field in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
+        return "[x]" if raw.FPDFAnnot_IsChecked(page.formenv, note) else "[ ]"
+    if field not in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
+        return ""
+    return _string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldValue(page.formenv, note, buffer, size))
+
+
+def _placed(value: str, box: Box) -> Iterator[Word]:
+    """Yield the lines of a value, evenly spaced."""
+    lines = value.splitlines()
+    step = (box[3] - box[1]) / max(1, len(lines))
+    for number, line in enumerate(lines):
+        text = " ".join(well_formed(line).split())
+        if text:
+            yield Word(text, box[0], box[2], box[1] + (number + 0.5) * step, min(_VALUE_SIZE, step))
+
+
+def _string(read: Callable[[Array[c_ushort] | None, int], int]) -> str:
+    """Return a string that PDFium writes as UTF-16 into a buffer of the size that it says first."""
+    size = read(None, 0)
+    if size <= sizeof(c_ushort):
+        return ""
+    buffer = (c_ushort * (size // sizeof(c_ushort)))()
+    read(buffer, size)
+    return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")

@@ -12,6 +12,7 @@ import math
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -178,7 +179,12 @@ def well_formed(text: str) -> str:
 
 def name_in_utf_8(name: str) -> str:
     """Return the name or path of a file with its bytes that aren't UTF-8 written as ``\\xff``: two names stay two."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def composed(text: str) -> str:
+    """Return a text in Unicode's normal form C, which people type: file systems and archives may decompose names."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def encodable(text: str) -> bool:

@@ -6,7 +6,6 @@ the one in the link's own folder is taken, then the one with the shortest path.
 
 import posixpath
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,6 +13,7 @@ from pathlib import PurePosixPath
 
 from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.errors import SourceError, did_you_mean
+from pipeline.files.guard import composed
 from pipeline.grouping import grouped
 from pipeline.records import BlockKind, Document, Metadata
 from pipeline.text.names import folded as folded_name
@@ -31,14 +31,14 @@ class NoteResolver:
     def __init__(self, notes: Iterable[Note], attachments: Iterable[str] = ()) -> None:
         self._notes: Mapping[str, Note] = {note.key: note for note in notes}
         self._attachments = attachments
-        self._paths = {key.casefold(): key for key in sorted(self._notes, reverse=True)}
+        self._paths = {composed(key).casefold(): key for key in sorted(self._notes, reverse=True)}
 
     def resolve(self, target: str, source: str) -> Resolution:
         """Return what ``target``, as written without its fragment, means in the note ``source``.
 
         An empty target means the note itself.
         """
-        name = unicodedata.normalize("NFC", target).replace("\\", "/").strip()
+        name = composed(target).replace("\\", "/").strip()
         if not name:
             return Resolution(source)
         paths = list(self._as_path(name, source))
@@ -56,7 +56,7 @@ class NoteResolver:
 
     def _as_path(self, name: str, source: str) -> Iterator[str]:
         """Yield the keys that a name may mean as a path: from the note's folder, and from the vault's."""
-        relative = posixpath.normpath(posixpath.join(posixpath.dirname(source), name.lstrip("/")))
+        relative = posixpath.normpath(posixpath.join(posixpath.dirname(composed(source)), name.lstrip("/")))
         absolute = posixpath.normpath(name.lstrip("/"))
         # A bare name is a note's file name anywhere; what has a folder or a suffix is a path.
         first = (relative, absolute) if name.startswith(".") or "/" not in name else (absolute, relative)
@@ -86,7 +86,7 @@ class NoteResolver:
 
     @cached_property
     def _attachment_ends(self) -> frozenset[str]:
-        paths = [path.casefold() for path in self._attachments]
+        paths = [composed(path).casefold() for path in self._attachments]
         return frozenset([*(f"/{path}" for path in paths), *(path.rsplit("/", 1)[-1] for path in paths)])
 
 
@@ -130,7 +130,7 @@ def folded(name: str) -> str:
 
 
 def _without_suffix(key: str) -> str:
-    return unicodedata.normalize("NFC", PurePosixPath(key).with_suffix("").as_posix().replace("___", "/"))
+    return composed(PurePosixPath(key).with_suffix("").as_posix().replace("___", "/"))
 
 
 _NOT_IN_WIKILINK = re.compile(r"[\[\]|#^\\\n]")

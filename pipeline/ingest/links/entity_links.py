@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.client import batches
 from pipeline.edges import EdgeKind
+from pipeline.files.guard import composed
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.embed import Done, PreparedChunk, stored_sentences
 from pipeline.ingest.entities.extract import ChunkNames, SpellingCounts, make_extractor
@@ -46,7 +47,7 @@ class LinkResolver:
 
     def __init__(self, titles: Mapping[str, str]) -> None:
         """``titles`` maps each document's key to its title."""
-        self._keys = set(titles)
+        self._keys = {composed(key): key for key in sorted(titles)} | {key: key for key in titles}
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for key, title in sorted(titles.items()):
             for name in names_of_document(key, title):
@@ -55,8 +56,8 @@ class LinkResolver:
     def resolve(self, target: str, source_key: str) -> str | None:
         """Return the key of the document that ``target`` means in ``source_key``; None if the corpus has none."""
         for candidate in paths_of_link(target, source_key):
-            if candidate in self._keys:
-                return candidate if candidate != source_key else None
+            if key := self._keys.get(candidate):
+                return key if key != source_key else None
         named = [key for key in self._by_name.get(name_key(target), ()) if key != source_key]
         folders = source_key.split("/")[:-1]
         shared = {key: len(posixpath.commonprefix([key.split("/")[:-1], folders])) for key in named}
@@ -116,8 +117,9 @@ def names_of_document(key: str, title: str) -> set[str]:
 
 
 def paths_of_link(target: str, source_key: str) -> Iterator[str]:
-    """Yield the keys that a link may mean as a path, first choice first."""
-    relative = posixpath.normpath(posixpath.join(posixpath.dirname(source_key), target))
+    """Yield the keys that a link may mean as a path, first choice first, composed (NFC)."""
+    target = composed(target)
+    relative = posixpath.normpath(posixpath.join(posixpath.dirname(composed(source_key)), target))
     for path in (relative, target.lstrip("/")):
         yield path
         yield f"{path}.md"
@@ -276,7 +278,7 @@ class _EntityLinks:
 
 class _ChangedTargets:
     def __init__(self, titles: TitleChanges) -> None:
-        self._keys = titles.before.keys() ^ titles.after.keys()
+        self._keys = {composed(key) for key in titles.before.keys() ^ titles.after.keys()}
         changed = titles.before.items() ^ titles.after.items()
         self._names = {name for document in changed for name in names_of_document(*document)}
 

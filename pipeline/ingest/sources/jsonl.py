@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.files import Guard, Limits, Line, Unreadable, lines, unopenable, well_formed
-from pipeline.files.guard import check_depth, open_file
+from pipeline.files import Guard, Limits, Line, Unreadable, lines, well_formed
+from pipeline.files.guard import check_depth
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.records import Document, SuppliedChunk
 from pipeline.text.outline import paragraphs
@@ -20,6 +20,9 @@ GUARD = Guard(
 
 _BEIR_ID = "_id"
 """Field of the id in BEIR's corpora, read if there is no ``id``."""
+
+_MOST_BEFORE = 100
+"""Lines after which a file without a document is one of other content; chosen by hand."""
 
 _FIELDS = frozenset(("id", _BEIR_ID, "title", "text", "metadata", "chunks"))
 _SEPARATOR = "\n\n"
@@ -35,29 +38,45 @@ class Row(NamedTuple):
     value: Mapping[str, Any]
 
 
-def rows(path: Path, limits: Limits) -> Iterator[Row]:
-    """Yield the rows of ``path`` in order, read one at a time; skip blank lines.
+class BadLine(NamedTuple):
+    """A line that is no document: its place, ``file.jsonl, line 7``, and what is wrong with it."""
 
-    Raises Unreadable if the file can't be opened, or if its first object is no document, as in .jsonl files of other
-    content. Raises SourceError, naming the file and the line, if a line is malformed, lacks an id or a text, or exceeds
-    the limits.
+    place: str
+    error: Unreadable
+
+
+def documents(path: Path, limits: Limits) -> Iterator[tuple[int, Document] | BadLine]:
+    """Yield the documents of ``path`` with their lines, in order and read one at a time, and the lines that are none.
+
+    Blank lines count, but are left out. Raises Unreadable if the file can't be opened, and if its first objects are no
+    documents, as in .jsonl files of other content.
     """
-    try:
-        open_file(path, limits).close()
-    except OSError as error:
-        raise unopenable(error) from None
-    seen = False
-    for line in lines(path, replace(GUARD, limits=limits)):
-        value = line.json()
-        missing = _missing(value) if isinstance(value, dict) else []
-        if missing and not seen:
-            raise Unreadable(f"holds no documents (line {line.number} has no {missing[0]})", GUARD.fix)
-        seen = True
-        yield row_of(line, value)
+    before: list[BadLine] | None = []  # bad lines, until it is known what the file holds
+    other = ""
+    for line in lines(path, replace(GUARD, limits=limits, error=Unreadable)):
+        found: tuple[int, Document] | BadLine
+        try:
+            value = line.json()
+            if before is not None and not other and isinstance(value, dict) and (missing := _missing(value)):
+                other = f"holds no documents (line {line.number} has no {missing[0]})"
+            found = (line.number, document(row_of(line, value)))
+        except Unreadable as error:
+            found = BadLine(line.place, error)
+        if before is not None and isinstance(found, BadLine) and len(before) < _MOST_BEFORE:
+            before.append(found)
+            continue
+        if other and before is not None and isinstance(found, BadLine):
+            raise Unreadable(other, GUARD.fix)
+        yield from before or ()
+        before = None
+        yield found
+    if before and other:
+        raise Unreadable(other, GUARD.fix)
+    yield from before or ()
 
 
 def row_of(line: Line, value: Any) -> Row:
-    """Return the row that a decoded line is; raises SourceError, naming file and line, if it lacks an id."""
+    """Return the row that a decoded line is; raises the guard's error if it lacks an id."""
     if not isinstance(value, dict):
         raise line.fault("isn't a JSON object")
     key = value.get("id", value.get(_BEIR_ID))
@@ -73,7 +92,7 @@ def row_of(line: Line, value: Any) -> Row:
 def document(row: Row) -> Document:
     """Return the document on ``row``; its unknown fields become metadata.
 
-    The text may be empty; the title is empty if none is given. Raises SourceError, naming file and line.
+    The text may be empty; the title is empty if none is given. Raises the guard's error.
     """
     text, supplied = _own_chunks(row) if row.value.get("chunks") is not None else (row.value.get("text"), ())
     metadata = row.value.get("metadata")

@@ -17,6 +17,9 @@ from pipeline.ingest.sources.source import Source
 from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.records import Document, Skipped
 
+_MOST_LINES = 100
+"""Lines of a .jsonl file that are named when they are left out; chosen by hand."""
+
 
 def read(
     paths: Sequence[str], *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, code: bool = False
@@ -26,14 +29,14 @@ def read(
     A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file of {id, title, text,
     metadata}. A document's key is its path relative to the given folder, or to the part of the pattern before its first
     wildcard; for a single file the file's name, for a .jsonl document its id. An unreadable file below a folder or of a
-    pattern comes as Skipped. If the caller named the file, or with ``strict``, it is an error; with ``strict`` the
-    warnings of a document are errors too.
+    pattern comes as Skipped, and so does a line of a .jsonl file there, whose other lines are read. If the caller named
+    the file, or with ``strict``, it is an error; with ``strict`` the warnings of a document are errors too.
 
     Files of source code are read if the caller named them, or with ``code``. What their authors didn't write is left
     out then: installed packages, builds, minified and generated files, and what Git ignores.
 
     All paths and .jsonl files are checked before the first document is returned. Raises SourceError for a path that
-    doesn't exist, a pattern without a match, a malformed .jsonl line, and two documents with the same key.
+    doesn't exist, a pattern without a match, and two documents with the same key.
     """
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
@@ -42,6 +45,14 @@ def read(
     found = (entry for path in wanted for entry in find(path, code=code, within=limits.within))
     checked = [item for entry in found for item in reading.checked(entry)]
     return reading.documents(checked)
+
+
+class Duplicate(SourceError):
+    """A second document of a key; ``line`` is that of the first in its .jsonl file, 0 if that is a file of its own."""
+
+    def __init__(self, message: str, fix: str, line: int) -> None:
+        super().__init__(message, fix)
+        self.line = line
 
 
 class UniqueKeys:
@@ -53,20 +64,22 @@ class UniqueKeys:
     def add(self, key: str, path: Path, line: int = 0) -> None:
         """Record that ``path`` holds the document ``key``, on ``line`` if it is a .jsonl file.
 
-        Raises SourceError, naming both places, if another file or line holds it too.
+        Raises Duplicate, naming both places, if another file or line holds it too.
         """
         first, again = self._places.setdefault(key, (path, line)), (path, line)
         if first == again:
             return
         if first[0] == path:
-            raise SourceError(
+            raise Duplicate(
                 f"{path} gives the id {key!r} on line {first[1]} and again on line {line}",
                 "Give every line an id of its own.",
+                first[1],
             )
         one, two = (f"{place} (line {at})" if at else str(place) for place, at in (first, again))
-        raise SourceError(
+        raise Duplicate(
             f"{one} and {two} both give the document {key!r}",
             "Ingest them into corpora of their own, or give the folder that holds both.",
+            first[1],
         )
 
 
@@ -79,6 +92,7 @@ class _Reading:
         self._code = code
         self._seen: set[tuple[str, str]] = set()
         self._keys = UniqueKeys()
+        self._repeated: dict[Path, set[int]] = {}
 
     def checked(self, item: SourceFile | Skipped) -> Iterator[SourceFile | Skipped]:
         """Yield ``item``, or a Skipped if it is left out, or nothing if it was given before. Its keys must be new."""
@@ -91,9 +105,13 @@ class _Reading:
         self._seen.add(identity)
         try:
             if format_of(item.path, code=self._code or item.named) == LINES:
-                self._check_lines(item.path)
+                yield from self._checked_lines(item)
             else:
                 self._keys.add(item.key, item.path)
+        except Duplicate as error:
+            if item.named or self._strict or not error.line:
+                raise
+            yield Skipped(str(item.path), f"is the document {item.key!r} again")
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
         else:
@@ -117,8 +135,9 @@ class _Reading:
     def _documents(self, item: SourceFile, process: ParserProcess) -> Iterator[Document]:
         name = format_of(item.path)
         if name == LINES:
-            for row in jsonl.rows(item.path, self._limits):
-                yield process.structure(jsonl.document(row), self._limits)
+            for found in jsonl.documents(item.path, self._limits):
+                if not isinstance(found, jsonl.BadLine) and found[0] not in self._repeated.get(item.path, ()):
+                    yield process.structure(found[1], self._limits)
             return
         path = name_in_utf_8(item.path.as_posix())
         source = Source(item.key, path, content_of(item.path, self._limits), self._limits)
@@ -131,12 +150,36 @@ class _Reading:
             raise SourceError(f"{skipped.source} {skipped.reason}", fix)
         return skipped
 
-    def _check_lines(self, path: Path) -> None:
-        row = None
-        for row in jsonl.rows(path, self._limits):
-            self._keys.add(jsonl.document(row).key, path, row.line.number)
-        if row is None:
+    def _checked_lines(self, item: SourceFile) -> Iterator[Skipped]:
+        """Yield a Skipped for each line that is left out; of very many the first ones, and their number."""
+        bad, is_empty = 0, True
+        for found in jsonl.documents(item.path, self._limits):
+            is_empty = False
+            if problem := self._problem(found, item):
+                bad += 1
+                if bad <= _MOST_LINES:
+                    yield problem
+        if bad > _MOST_LINES:
+            yield Skipped(str(item.path), f"has {bad - _MOST_LINES:,} more lines that can't be read")
+        if is_empty:
             raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")
+
+    def _problem(self, found: tuple[int, Document] | jsonl.BadLine, item: SourceFile) -> Skipped | None:
+        """Return why a line is left out, None if it isn't; an error if the caller named the file."""
+        is_error = item.named or self._strict
+        if isinstance(found, jsonl.BadLine):
+            if is_error:
+                raise SourceError(f"{found.place} {found.error.message}.", jsonl.GUARD.fix)
+            return Skipped(found.place, found.error.message)
+        number, document = found
+        try:
+            self._keys.add(document.key, item.path, number)
+        except Duplicate:
+            if is_error:
+                raise
+            self._repeated.setdefault(item.path, set()).add(number)
+            return Skipped(f"{item.path}, line {number}", f"gives the id {document.key!r} again")
+        return None
 
 
 def documents_of(objects: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.errors import SourceError
 from pipeline.files import unopenable
-from pipeline.files.guard import Folders, listed, name_in_utf_8, real_path
+from pipeline.files.guard import Folders, composed, listed, name_in_utf_8, real_path
 from pipeline.ingest.sources.ignored import Ignored
 from pipeline.records import Skipped
 
@@ -93,7 +93,7 @@ def find(path: str, *, code: bool = False, within: Folders = None) -> Iterator[S
     elif stat.S_ISDIR(kind):
         yield from _Walk(place, code=code, within=within).files()
     elif stat.S_ISREG(kind):
-        yield SourceFile(place, name_in_utf_8(place.name), named=True)
+        yield SourceFile(place, composed(name_in_utf_8(place.name)), named=True)
     else:
         raise SourceError(f"{path} isn't a regular file", "Name a file, a folder or a pattern.")
 
@@ -112,7 +112,10 @@ def _kind(path: str, place: Path) -> int | None:
 
 
 class _Entry(NamedTuple):
-    """An entry of a folder; ``names`` are the parts of its path below the root, ``problem`` why it can't be read."""
+    """An entry of a folder; ``names`` are the parts of its path below the root, ``problem`` why it can't be read.
+
+    The names are composed (NFC), unless another entry of the folder has that name.
+    """
 
     path: Path
     names: tuple[str, ...]
@@ -122,7 +125,7 @@ class _Entry(NamedTuple):
 
     @classmethod
     def of(cls, entry: os.DirEntry[str], folder: Path, names: tuple[str, ...]) -> _Entry:
-        """Return the entry of a folder whose names those are."""
+        """Return the entry of a folder; ``names`` are its own."""
         is_folder, problem = False, ""
         try:
             if not (is_folder := entry.is_dir()) and not entry.is_file():
@@ -132,7 +135,7 @@ class _Entry(NamedTuple):
             problem = "is a link to nothing"
         except OSError as error:
             problem = unopenable(error).message
-        return cls(folder / entry.name, (*names, entry.name), entry.is_symlink(), is_folder, problem)
+        return cls(folder / entry.name, names, entry.is_symlink(), is_folder, problem)
 
 
 class _Walk:
@@ -158,6 +161,8 @@ class _Walk:
             try:
                 if entry.is_folder:
                     pending.extend(self._entries(entry.path, entry.names) if self._enters(entry) else ())
+                    if self._leads_above(entry):
+                        yield Skipped(str(entry.path), "is a link to a folder that holds the one that is read")
                 elif not self._takes(entry.names):
                     continue
                 elif entry.problem:
@@ -170,18 +175,35 @@ class _Walk:
     def _entries(self, folder: Path, names: tuple[str, ...]) -> list[_Entry]:
         """Return the entries of ``folder`` that aren't hidden, last name first."""
         with listed(folder, self._within) as listing:
-            visible = [_Entry.of(entry, folder, names) for entry in listing if not entry.name.startswith(".")]
-        return sorted(visible, key=lambda entry: entry.names[-1], reverse=True)
+            found = sorted((entry for entry in listing if not entry.name.startswith(".")), key=lambda entry: entry.name)
+            taken = {entry.name for entry in found}
+            entries = []
+            for entry in found:
+                name = composed(entry.name) if composed(entry.name) not in taken else entry.name
+                taken.add(name)
+                entries.append(_Entry.of(entry, folder, (*names, name)))
+        return sorted(entries, key=lambda entry: entry.names[-1], reverse=True)
 
     def _takes(self, names: tuple[str, ...]) -> bool:
         """Return whether to read a file, as far as its path tells."""
         matches = self._pattern is None or self._pattern.matches(names)
         return matches and (self._ignored is None or not self._ignored.file(names))
 
+    def _leads_above(self, entry: _Entry) -> bool:
+        """Return whether a folder is a link to one above the root, whose other files aren't read."""
+        if not entry.is_link or not self._may_hold(entry):
+            return False
+        real, root = Path(real_path(entry.path)), self._reals[0]
+        return root != real and root.is_relative_to(real)
+
+    def _may_hold(self, entry: _Entry) -> bool:
+        """Return whether a folder may hold files to read, as far as its path tells."""
+        holds = self._pattern is None or self._pattern.may_hold(entry.names)
+        return holds and (self._ignored is None or not self._ignored.folder(entry.names))
+
     def _enters(self, entry: _Entry) -> bool:
         """Return whether a folder may hold matches, and is no link into a folder that is walked, or to its parents."""
-        holds = self._pattern is None or self._pattern.may_hold(entry.names)
-        if not holds or (self._ignored is not None and self._ignored.folder(entry.names)):
+        if not self._may_hold(entry):
             return False
         if entry.is_link:
             real = Path(real_path(entry.path))

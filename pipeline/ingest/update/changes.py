@@ -1,12 +1,14 @@
 """Changes: the difference between a source's documents and the stored ones; the plan of a sync, and what a run did."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
+from pipeline.files.guard import composed
 from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import Chunker, batched, cut
@@ -67,10 +69,15 @@ def detect_changes(
 
 def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterator[Document]:
     """Yield the new and changed documents of ``source``; record everything in ``changes``."""
+    # a key that was stored before keys were composed (NFC) stays that of its document
+    decomposed = {composed(key): key for key in changes.stored if not unicodedata.is_normalized("NFC", key)}
     for item in source:
         if isinstance(item, Skipped):
             changes.skipped.append(item)
             continue
+        key = decomposed.get(item.key, item.key)
+        if key not in changes.seen and item.key not in changes.stored:
+            item = replace(item, key=key) if key != item.key else item
         changes.seen.add(item.key)
         changes.warnings += [Warned(item.path or item.key, warning) for warning in item.warnings]
         has_text = bool(item.text.strip())

@@ -22,8 +22,9 @@ RESOLVER = NoteResolver(
         note("land/River-mouth.md"),
         note("land/v1.2 notes.md"),
         note("pages/science___tides.md", title="science/tides"),
+        note("cafe\u0301/Mu\u0308.md"),
     ],
-    ["files/chart.png", "files/Tide.pdf"],
+    ["files/chart.png", "files/Tide.pdf", "files/u\u0308.png"],
 )
 
 
@@ -44,6 +45,9 @@ RESOLVER = NoteResolver(
         ("deep/Tide", "Home.md", "sea/deep/Tide.md"),
         ("land/Tide", "sea/Tide.md", "land/Tide.md"),
         ("science/tides", "Home.md", "pages/science___tides.md"),
+        ("caf\u00e9/M\u00fc", "Home.md", "cafe\u0301/Mu\u0308.md"),
+        ("cafe\u0301/m\u00fc.md", "Home.md", "cafe\u0301/Mu\u0308.md"),
+        ("./M\u00fc", "cafe\u0301/Other.md", "cafe\u0301/Mu\u0308.md"),
         ("./deep/Tide", "sea/Moon phases.md", "sea/deep/Tide.md"),
         ("./Tide", "Home.md", ""),
         ("../../Home", "sea/Tide.md", ""),
@@ -73,6 +77,8 @@ def test_a_note_is_what_an_empty_target_means() -> None:
     assert RESOLVER.resolve("", "Home.md") == Resolution("Home.md")
 
 
-@pytest.mark.parametrize(("target", "attachment"), [("chart.png", True), ("files/Tide.pdf", True), ("no.png", False)])
+@pytest.mark.parametrize(
+    ("target", "attachment"), [("chart.png", True), ("files/Tide.pdf", True), ("\u00fc.png", True), ("no.png", False)]
+)
 def test_a_file_that_is_no_note_is_an_attachment(target: str, attachment: bool) -> None:
     assert RESOLVER.resolve(target, "Home.md") == Resolution(attachment=attachment)

@@ -52,6 +52,17 @@ def test_a_target_means_a_path_a_name_or_a_title(target: str, source: str, expec
     assert VAULT.resolve(target, source) == expected
 
 
+@pytest.mark.parametrize(
+    "target", ["caf\u00e9/m\u00fc.md", "cafe\u0301/mu\u0308.md", "caf\u00e9/mu\u0308", "/cafe\u0301/m\u00fc"]
+)
+@pytest.mark.parametrize("key", ["caf\u00e9/m\u00fc.md", "cafe\u0301/mu\u0308.md"])
+def test_normal_forms_of_a_path_are_the_same_path(key: str, target: str) -> None:
+    resolver = LinkResolver({key: "", "other/mu.md": ""})
+
+    assert resolver.resolve(target, "a.md") == key
+    assert resolver.resolve("mu\u0308.md", key.replace("m", "n")) == key
+
+
 def test_targets_are_counted_by_document() -> None:
     targets = ["notes/ada.md", "people/charles.md", "Ada Lovelace", "elsewhere", "index.md"]
 

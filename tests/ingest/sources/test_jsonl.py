@@ -76,11 +76,33 @@ def test_a_bad_line_is_an_error_that_names_it_before_anything_is_read(tmp_path: 
     assert caught.value.fix
 
 
-def test_a_bad_line_is_an_error_in_a_folder_too(tmp_path: Path) -> None:
-    write(tmp_path, "nonsense")
+def test_a_bad_line_in_a_folder_is_left_out_and_the_others_are_read(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "nonsense", {"id": "a", "text": "x"}, {"id": "b"}, {"id": "a", "text": "y"}, {"id": "c", "text": "z"}
+    )
+    (tmp_path / "note.md").write_text("A note.")
 
+    found = list(read([str(tmp_path)]))
+
+    assert [(one.key, one.text) for one in found if isinstance(one, Document)] == [
+        ("a", "x"),
+        ("c", "z"),
+        ("note.md", "A note."),
+    ]
+    skipped = [one for one in found if isinstance(one, Skipped)]
+    assert [one.source for one in skipped] == [f"{path}, line {number}" for number in (1, 3, 4)]
+    assert [one.reason.split(":")[0] for one in skipped] == ["isn't JSON", "has no text", "gives the id 'a' again"]
     with pytest.raises(SourceError, match=r"corpus.jsonl, line 1 isn't JSON"):
-        read([str(tmp_path)])
+        read([str(tmp_path)], strict=True)
+
+
+def test_of_many_bad_lines_the_first_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path, {"id": "a", "text": "x"}, *["nonsense"] * 250)
+
+    skipped = [one for one in read([str(tmp_path)]) if isinstance(one, Skipped)]
+
+    assert len(skipped) == 101
+    assert skipped[-1] == Skipped(path, "has 150 more lines that can't be read")
 
 
 def test_a_file_of_something_else_is_left_out_of_a_folder(tmp_path: Path) -> None:
@@ -103,7 +125,21 @@ def test_an_id_in_two_files_is_an_error_that_names_both(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("y")
 
     with pytest.raises(SourceError, match=r"a\.md and .*corpus\.jsonl \(line 1\) both give the document 'a\.md'"):
-        read([str(tmp_path)])
+        read([str(tmp_path), str(tmp_path / "corpus.jsonl")], strict=True)
+
+
+def test_an_id_in_two_files_of_a_folder_is_left_out_the_second_time(tmp_path: Path) -> None:
+    path = write(tmp_path, {"id": "a.md", "text": "x"}, {"id": "z.md", "text": "z"})
+    for name in ("a.md", "z.md"):
+        (tmp_path / name).write_text("y")
+
+    found = list(read([str(tmp_path)]))
+
+    assert {one.key: one.text for one in found if isinstance(one, Document)} == {"a.md": "y", "z.md": "z"}
+    assert [one for one in found if isinstance(one, Skipped)] == [
+        Skipped(f"{path}, line 1", "gives the id 'a.md' again"),
+        Skipped(str(tmp_path / "z.md"), "is the document 'z.md' again"),
+    ]
 
 
 def test_an_empty_file_is_left_out(tmp_path: Path) -> None:

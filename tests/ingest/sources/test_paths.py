@@ -219,6 +219,24 @@ def test_links_that_go_round_in_circles_are_walked_once(docs: Path, tmp_path: Pa
     assert keys(docs) == ["README", "a.txt", "b.md", "linked/e.md", "sub/c.md", "sub/deep/d.rst"]
 
 
+def test_a_link_to_a_folder_above_is_named(docs: Path) -> None:
+    (docs / "sub" / "above").symlink_to(docs.parent)
+
+    skipped = [item for item in read([str(docs)]) if isinstance(item, Skipped)]
+
+    assert Skipped(str(docs / "sub" / "above"), "is a link to a folder that holds the one that is read") in skipped
+
+
+def test_decomposed_names_are_keys_as_people_type_them(tmp_path: Path) -> None:
+    for name in ("cafe\u0301/u\u0308.md", "both/e\u0301.md", "both/\u00e9.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("The moon raises the tides.")
+
+    assert sorted(keys(tmp_path)) == ["both/e\u0301.md", "both/\u00e9.md", "caf\u00e9/\u00fc.md"]
+    assert keys(f"{tmp_path}/caf\u00e9*/*.md") == ["caf\u00e9/\u00fc.md"]
+    assert keys(tmp_path / "cafe\u0301" / "u\u0308.md") == ["\u00fc.md"]
+
+
 def test_one_key_from_two_roots_is_an_error_that_names_both(docs: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

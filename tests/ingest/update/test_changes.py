@@ -73,6 +73,16 @@ def test_documents_are_sorted_into_unchanged_and_changed() -> None:
     assert changes.empty == []
 
 
+def test_a_document_keeps_the_decomposed_key_that_it_was_stored_by() -> None:
+    old, new = "cafe\u0301.md", "caf\u00e9.md"
+
+    changes, documents = detect([replace(DOCUMENT, key=new)], {old: stored(DOCUMENT)})
+    both, added = detect([replace(DOCUMENT, key=old), replace(DOCUMENT, key=new)], {old: stored(DOCUMENT)})
+
+    assert (changes.unchanged, changes.missing, documents) == (1, (), [])
+    assert (both.unchanged, [document.key for document in added]) == (1, [new])
+
+
 def test_warnings_are_collected_from_unchanged_documents_too_and_change_none() -> None:
     warned = replace(DOCUMENT, warnings=("has a page without text",))
 

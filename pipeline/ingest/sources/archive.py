@@ -86,10 +86,10 @@ class Archive:
         return self._parts()["officeDocument"]
 
     def title(self) -> str:
-        """Return the title in the file's properties, empty if it has none."""
+        """Return the title in the file's properties, empty if it has none with a letter or a digit."""
         name = self._parts().get("core-properties")
         title = self.xml(name).findtext(_TITLE) if name in self.names else ""
-        return well_formed(" ".join((title or "").split()))
+        return well_formed(" ".join((title or "").split())) if any(map(str.isalnum, title or "")) else ""
 
     def _parts(self) -> dict[str, str]:
         return {item.kind: item.target for item in self.relations("").values()}

@@ -4,8 +4,9 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 
-from pipeline.files import decode
+from pipeline.ingest.sources.encodings import decoded_page
 from pipeline.ingest.sources.rows import write_rows
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import Document
@@ -22,16 +23,14 @@ _NEVER = "\x1f"
 
 def parse(source: Source) -> Document:
     """Return a file of rows as a document. Raises Unreadable."""
-    text = decode(source.data)
+    text = decoded_page(source.data)
     # the size of the file bounds the size of a cell
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     stated = _STATED.match(text)
     separator = stated[1] if stated else _separator(text, "\t" if source.key.lower().endswith(".tsv") else ",;\t|")
     built = TextBuilder()
     with parser_errors("CSV"):
-        write_rows(
-            built, csv.reader(io.StringIO(text[stated.end() if stated else 0 :], newline=""), delimiter=separator)
-        )
+        write_rows(built, _rows(text[stated.end() if stated else 0 :], separator))
     return built.document(source, source.stem, "Leave it out, or write something into it.")
 
 
@@ -48,6 +47,11 @@ def _separator(text: str, candidates: str) -> str:
 
 def _cells(sample: str, separator: str) -> tuple[float, int]:
     """Return the share of the rows that have the most frequent number of cells, and that number; (0, 1) for one."""
-    widths = Counter(len(row) for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if row)
+    widths = Counter(len(row) for row in _rows(sample, separator) if row)
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
     return (count / widths.total(), width) if width > 1 else (0, 1)
+
+
+def _rows(text: str, separator: str) -> Iterator[list[str]]:
+    # a blank after the separator would make quotes a part of the cell
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)

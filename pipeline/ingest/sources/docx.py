@@ -33,6 +33,7 @@ _SIGNS = "ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠�
 _SYMBOL = {**dict(enumerate(_LETTERS, 0x41)), **dict(enumerate(_SIGNS, 0xA1))}
 """The characters of the font Symbol."""
 
+_PRIVATE = 0xE000
 _FONT_CODES = 0xF000
 """What Word adds to the codes of a font of symbols: they lie in the area for private use."""
 
@@ -142,12 +143,28 @@ class _Word:
                 self._fields.append(bool(self._fields) and self._fields[-1])
 
     def _run(self, run: Element) -> None:
-        if not _is_marked(run.find("{*}rPr"), "vanish"):
+        properties = run.find("{*}rPr")
+        if _is_marked(properties, "vanish"):
+            return
+        shift = "" if properties is None else attribute(properties.find("{*}vertAlign"), "val")
+        if shift in ("superscript", "subscript"):
+            text = "".join(part.text or "" for part in run.iterfind("{*}t"))
+            self.built.script(text, partial(self._words, run), raised=shift == "superscript")
+        else:
             self._words(run)
 
     def _symbol(self, symbol: Element) -> None:
-        code = int(attribute(symbol, "char"), 16) % _FONT_CODES
-        self.built.write(_SYMBOL.get(code, "") if attribute(symbol, "font") == "Symbol" else "")
+        code = int(attribute(symbol, "char"), 16)
+        if attribute(symbol, "font") == "Symbol":
+            self.built.write(_SYMBOL.get(code % _FONT_CODES, ""))
+        elif code < _PRIVATE:
+            self.built.write(well_formed(chr(code)))
+
+    def _picture(self, properties: Element) -> None:
+        """Write the description of a picture after its paragraph; a single word is the name of a file."""
+        words = attribute(properties, "descr").split()
+        if len(words) > 1:
+            self.built.hang(partial(self.built.write, well_formed(" ".join(words))))
 
     def _hyperlink(self, hyperlink: Element) -> None:
         start = self.built.offset
@@ -179,6 +196,7 @@ class _Word:
         "fldChar": _field,
         "sym": _symbol,
         "hyperlink": _hyperlink,
+        "docPr": _picture,
         "txbxContent": _box,
         "footnoteReference": _note,
         "endnoteReference": _note,

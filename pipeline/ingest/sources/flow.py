@@ -1,8 +1,9 @@
 """The text of an office document: tables, and boxes and notes that hang from a block."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from pipeline.ingest.sources.scripts import script_letters
 from pipeline.ingest.sources.source import TextBuilder
 from pipeline.records import BlockKind
 
@@ -15,9 +16,25 @@ class Flow(TextBuilder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.in_table = False
+        self.in_table = self._apart = False
+        self._letters: Mapping[int, int] = {}
         self._hanging: deque[Write] = deque()
         self._writes_hanging = False
+
+    def write(self, words: str) -> None:
+        """Add words to the open block; collapse white space."""
+        if self._apart and words:
+            self._apart = False
+            super().write(" " if words[0].isalnum() else "")  # a comma follows it at once
+        super().write(words.translate(self._letters))
+
+    def script(self, text: str, write: Write, *, raised: bool) -> None:
+        """Write a raised or lowered text, kept apart from its word."""
+        letters = script_letters(text, self.last, raised=raised)
+        super().write(" " if letters == {} else "")
+        self._letters = letters or {}
+        write()
+        self._letters, self._apart = {}, letters == {}
 
     def hang(self, write: Write) -> None:
         """Have something written once the open block is closed."""
@@ -26,6 +43,7 @@ class Flow(TextBuilder):
     def close(self, kind: BlockKind, level: int = 0) -> None:
         """End the open block; write what hangs from it, from which more may hang."""
         super().close(kind, level)
+        self._apart = False
         if self._writes_hanging:
             return
         self._writes_hanging = True

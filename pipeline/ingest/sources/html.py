@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from itertools import takewhile
 
 from bs4 import BeautifulSoup
@@ -10,6 +10,7 @@ from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from pipeline.ingest.sources.encodings import decoded_page
 from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.scripts import script_letters
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
 
@@ -34,9 +35,6 @@ _PERMALINKS = frozenset(("headerlink", "permalink", "hash-link", "anchorjs-link"
 _LINE_NUMBERS = frozenset(("linenos", "linenodiv"))
 _MARKS = frozenset("¶#§🔗⚓∞↩↑^⇑⇧")
 _SHORT = 16  # elements in which to look for the text of a mark; chosen by hand, not measured
-_RAISED = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
-_LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
-_ORDINAL = re.compile(r"st|nd|rd|th|e|er|re|ère|ème|eme|o|a", re.IGNORECASE)
 
 
 def parse(source: Source) -> Document:
@@ -171,7 +169,7 @@ class _Page:
         self._breaks = 0
         self._term = False
         self._script: Tag | None = None
-        self._letters: dict[int, int] = {}
+        self._letters: Mapping[int, int] = {}
         self._apart = False
 
     def take(self, element: PageElement, entering: bool) -> None:
@@ -239,15 +237,10 @@ class _Page:
 
     def _set_apart(self, tag: Tag) -> None:
         """Keep what is raised or lowered apart from its word: by letters of its own, else by a space."""
-        text, before = _short_text(tag), self.built.last
-        if not before or before.isspace() or not text:
-            return
-        letters = _RAISED if tag.name == "sup" else _LOWERED
-        if all(ord(char) in letters for char in text):
+        letters = script_letters(_short_text(tag) or "", self.built.last, raised=tag.name == "sup")
+        if letters is not None:
             self._script, self._letters = tag, letters
-        elif not (before.isdigit() and _ORDINAL.fullmatch(text)):
-            self._script = tag
-            self.built.write(" ")
+            self.built.write("" if letters else " ")
 
     def _separate(self, tag: Tag) -> None:
         """Separate the words in ``tag`` from those before it in the container's block."""

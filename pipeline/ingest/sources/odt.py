@@ -3,6 +3,7 @@
 The XML is walked here: odfpy and odfdo give texts without the places of headings, tables and links.
 """
 
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import ClassVar
@@ -16,7 +17,7 @@ from pipeline.records import BlockKind, Document
 
 _LEFT_OUT = frozenset(
     "tracked-changes annotation note-citation ruby-text page-thumbnail page-number date-time footer header "
-    "sequence-decls variable-decls user-field-decls forms title desc".split()
+    "sequence-decls variable-decls user-field-decls forms title".split()
 )
 """Deleted text, comments, marks of notes, reading aids, what stands on every slide, and declarations."""
 
@@ -37,7 +38,7 @@ def parse(source: Source) -> Document:
             raise Unreadable("is encrypted", "Save it without a password, or leave it out.")
         content = archive.xml("content.xml")
         styles = [content, *(archive.xml(name) for name in ("styles.xml",) if name in archive.names)]
-        text = _Text({attribute(style, "name"): style for part in styles for style in part.iter("{*}style")})
+        text = _Text(archive, {attribute(style, "name"): style for part in styles for style in part.iter("{*}style")})
         for body in content.iterfind("{*}body"):
             text.blocks(body)
         text.built.close(BlockKind.PARAGRAPH)
@@ -51,8 +52,9 @@ def parse(source: Source) -> Document:
 class _Text:
     """Writes the elements of an OpenDocument file to a text."""
 
-    def __init__(self, styles: Mapping[str, Element]) -> None:
+    def __init__(self, archive: Archive, styles: Mapping[str, Element]) -> None:
         self.built = Flow()
+        self._archive = archive
         self._styles = styles
         self._title = False
 
@@ -109,6 +111,26 @@ class _Text:
         if target:
             self.built.link(target, start)
 
+    def _span(self, span: Element) -> None:
+        style = self._styles.get(attribute(span, "style-name"))
+        shift = "" if style is None else attribute(style.find("{*}text-properties"), "text-position")
+        if shift and not shift.startswith("0%"):
+            raised = not shift.startswith(("sub", "-"))
+            self.built.script("".join(span.itertext()), partial(self._words, span), raised=raised)
+        else:
+            self._words(span)
+
+    def _formula(self, item: Element) -> None:
+        """Write the words of a formula, which has a part of its own."""
+        name = posixpath.normpath(attribute(item, "href")) + "/content.xml"
+        if name in self._archive.names and local_name(root := self._archive.xml(name)) == "math":
+            words = (leaf.text or "" for leaf in root.iter("{*}mi", "{*}mn", "{*}mo", "{*}mtext"))
+            self.built.write(well_formed(" ".join(words)))
+
+    def _description(self, description: Element) -> None:
+        """Write the description of a picture after its paragraph."""
+        self.built.hang(partial(self._words, description))
+
     def _later(self, box: Element) -> None:
         self.built.hang(partial(self.blocks, box))
 
@@ -117,9 +139,13 @@ class _Text:
         "h": _paragraph,
         "table": _table,
         "frame": _frame,
+        "desc": _paragraph,
     }
     _WORDS: ClassVar[dict[str, Callable[["_Text", Element], None]]] = {
         "a": _link,
+        "span": _span,
+        "object": _formula,
+        "desc": _description,
         "text-box": _later,
         "note-body": _later,
     }

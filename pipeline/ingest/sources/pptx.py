@@ -4,12 +4,14 @@ The XML is walked here: python-pptx passes over alternatives, diagrams and stric
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import ClassVar
 
 from pipeline.files import well_formed
 from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name, shown
+from pipeline.ingest.sources.flow import Flow
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
 
 _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -32,7 +34,7 @@ def parse(source: Source) -> Document:
         main = archive.main()
         relations = archive.relations(main)
         listed = (relations[slide.get(_ID)] for slide in archive.xml(main).iterfind("{*}sldIdLst/{*}sldId"))
-        built = TextBuilder()
+        built = Flow()
         # a hostile file may list a slide a million times
         for part in dict.fromkeys(slide.target for slide in listed):
             _Slide(archive, part, built).write()
@@ -44,7 +46,7 @@ def parse(source: Source) -> Document:
 class _Slide:
     """Writes a slide to a text."""
 
-    def __init__(self, archive: Archive, part: str, built: TextBuilder) -> None:
+    def __init__(self, archive: Archive, part: str, built: Flow) -> None:
         self._archive = archive
         self._part = part
         self._built = built
@@ -105,9 +107,13 @@ class _Slide:
             if attribute(run, "type").startswith(("slidenum", "datetime")):
                 continue
             start = self._built.offset
-            for piece in run.iter("{*}t", "{*}br"):
-                self._built.write(well_formed(piece.text or " "))
-            link = next(run.iterfind("{*}rPr/{*}hlinkClick"), None)
+            text = well_formed("".join(piece.text or " " for piece in run.iter("{*}t", "{*}br")))
+            shift = attribute(run.find("{*}rPr"), "baseline") or "0"
+            if shift == "0":
+                self._built.write(text)
+            else:
+                self._built.script(text, partial(self._built.write, text), raised=not shift.startswith("-"))
+            link = run.find("{*}rPr/{*}hlinkClick")
             relation = self._relations.get(attribute(link, "id"))
             target = document_target(relation.target) if relation and relation.kind == "hyperlink" else None
             if target:
@@ -137,12 +143,20 @@ class _Slide:
             self._built.write(well_formed(": ".join(filter(None, [" ".join(names), " | ".join(values)]))))
         self._close(BlockKind.TABLE)
 
+    def _picture(self, properties: Element) -> None:
+        """Write the description of a picture; a single word is the name of a file."""
+        words = attribute(properties, "descr").split()
+        if len(words) > 1:
+            self._built.write(well_formed(" ".join(words)))
+            self._close(BlockKind.PARAGRAPH)
+
     _WRITERS: ClassVar[dict[str, Callable[["_Slide", Element], None]]] = {
         "sp": _shape,
         "p": _paragraph,
         "tbl": _table,
         "relIds": _diagram,
         "chart": _chart,
+        "cNvPr": _picture,
     }
 
 

@@ -26,6 +26,10 @@ def run(text: str) -> str:
     return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
+def shifted(text: str, kind: str) -> str:
+    return f'<w:r><w:rPr><w:vertAlign w:val="{kind}"/></w:rPr><w:t>{text}</w:t></w:r>'
+
+
 def paragraph(content: str, properties: str = "") -> str:
     return f"<w:p><w:pPr>{properties}</w:pPr>{content}</w:p>"
 
@@ -121,9 +125,22 @@ WRAPPED = {
     "characters": (
         paragraph(
             "<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:noBreakHyphen/><w:t>c</w:t><w:softHyphen/><w:t>d</w:t></w:r>"
-            '<w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Wingdings" w:char="F0B7"/></w:r>'
+            '<w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Wingdings" w:char="F0B7"/>'
+            '<w:sym w:font="MS Gothic" w:char="2610"/></w:r>'
         ),
-        "a b-cdα",
+        "a b-cdα☐",
+    ),
+    "raised and lowered text": (
+        paragraph(
+            f"{run('m')}{shifted('2', 'superscript')}{run(' of CO')}{shifted('2', 'subscript')}{run(', the 5')}"
+            f"{shifted('th', 'superscript')}{run(' word')}{shifted('note', 'superscript')}{run('goes on')}"
+        ),
+        "m² of CO₂, the 5th word note goes on",
+    ),
+    "a described picture": (
+        paragraph(run("a") + '<w:r><w:drawing><wp:docPr descr="Two  boats" xmlns:wp="p"/></w:drawing></w:r>' + run("b"))
+        + paragraph('<w:r><w:drawing><wp:docPr descr="boats.png" xmlns:wp="p"/></w:drawing></w:r>'),
+        "ab\n\nTwo boats",
     ),
     "a table in a table": (
         "<w:tbl>"

@@ -81,6 +81,19 @@ def test_notes_and_boxes_follow_their_paragraph() -> None:
     )
 
 
+def test_formulas_descriptions_and_raised_text_are_read() -> None:
+    raised = '<style:style style:name="T1"><style:text-properties style:text-position="super 58%"/></style:style>'
+    frame = (
+        '<draw:frame><draw:object xlink:href="./Object 1"/><svg:desc xmlns:svg="s">A tide table</svg:desc></draw:frame>'
+    )
+    formula = "<math><mi>E</mi><mo>=</mo><mn>4</mn><annotation>E = 4</annotation></math>"
+
+    body = p(f'10 m<text:span text:style-name="T1">2</text:span> or {frame} at most')
+    found = parsed(open_document(body, styles=raised, parts={"Object 1/content.xml": formula}))
+
+    assert found.text == "10 m² or E = 4 at most\n\nA tide table"
+
+
 def test_slides_have_their_titles_as_headings() -> None:
     page = (
         '<draw:page><draw:frame presentation:class="title"><draw:text-box>{}</draw:text-box></draw:frame>{}</draw:page>'

@@ -79,6 +79,16 @@ def test_texts_of_diagrams_and_figures_of_charts_are_read_from_their_parts() -> 
     assert plotted.text == "A year\n\nFees: East 1.5 | West 2"
 
 
+def test_raised_text_and_described_pictures_are_read() -> None:
+    raised = '<a:r><a:rPr baseline="30000"/><a:t>2</a:t></a:r>'
+    picture = '<p:pic><p:nvPicPr><p:cNvPr descr="{}"/></p:nvPicPr></p:pic>'
+
+    shape = SHAPE.format("10 m").replace("</a:p>", f"{raised}</a:p>")
+    found = parsed(slides(shape + picture.format("Two boats") + picture.format("boats.png")))
+
+    assert found.text == "10 m²\n\nTwo boats"
+
+
 def test_a_presentation_without_words_is_unreadable() -> None:
     with pytest.raises(Unreadable, match="has no text"):
         parsed(slides(""))

@@ -42,6 +42,7 @@ def test_a_row_of_csv_says_the_names_of_its_columns() -> None:
         ("sep=;\nharbour;fee\nOldwick;40\n", "harbour: Oldwick | fee: 40"),
         ("\ufeffharbour\tfee\r\nOldwick, old\t40\r\n", "harbour: Oldwick, old | fee: 40"),
         ("harbour|fee\nOldwick|40\n", "harbour: Oldwick | fee: 40"),
+        ('harbour, note\nOldwick, "by day, or night"\n', "harbour: Oldwick | note: by day, or night"),
         (",2023,2024\nOldwick,40,41\n", "Oldwick | 2023: 40 | 2024: 41"),
         ("1,2\n3,4\n", "3 | 4"),
     ],
@@ -50,6 +51,10 @@ def test_separators_and_headers_are_found(text: str, second: str) -> None:
     (block,) = blocks(parsed("csv", text))
 
     assert block[1].split("\n")[1] == second
+
+
+def test_a_file_of_excel_is_read_in_its_encoding() -> None:
+    assert "Gebühr: 40 €" in parsed("csv", "Hafen;Gebühr\nOldwick;40 €\n".encode("cp1252")).text
 
 
 def test_a_single_column_may_hold_commas() -> None:

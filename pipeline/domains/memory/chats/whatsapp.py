@@ -30,11 +30,11 @@ _HEAD = re.compile(
 _SPEAKER = re.compile(r"([^:\"\u201c\u201d]{1,100}): ?(.*)", re.DOTALL)
 """A speaker and a text. Quotes are of WhatsApp's own notes: Ada changed the subject to "Trip: Rome"."""
 
-_EDITED = re.compile(rf"\s*[{_MARKS}]*<This message was edited>\s*$")
+_EDITED = "<This message was edited>"
 _FILE = re.compile(
-    rf"[{_MARKS}]*(?:<[^<>:\n]{{1,30}}: ([^<>\n]+\.\w{{2,5}})>"
+    r"<[^<>:\n]{1,30}: ([^<>\n]+\.\w{2,5})>"
     r"|(?<![^\n])([^\n]+\.\w{2,5}) \((?:file attached|Datei angehängt|archivo adjunto|fichier joint|file allegato"
-    r"|arquivo anexado|bestand bijgevoegd)\))"
+    r"|arquivo anexado|bestand bijgevoegd)\)"
 )
 _OMITTED = re.compile(r"<[^<>\n]+>")
 """The whole of a text that stands for what wasn't exported, in any language: <Media omitted>."""
@@ -131,7 +131,9 @@ def _message(entry: _Entry, order: str, id_: str, conversation: str, place: int,
     spoken = _SPEAKER.fullmatch(entry.text)
     if spoken is None:
         return _left_out(where, "it is a note of the system")
-    speaker, said = spoken[1].strip(_MARKS + "~ \u202f"), _EDITED.sub("", spoken[2])
+    speaker, said = spoken[1].strip(_MARKS + "~ \u202f"), spoken[2]
+    if said.endswith(_EDITED):
+        said = said.removesuffix(_EDITED).rstrip(f"{_MARKS} ")
     files = [match[1] or match[2] for match in _FILE.finditer(said)]
     text = _FILE.sub("", said).strip("\n") if files else said
     bare = text.strip(_MARKS + " \n")

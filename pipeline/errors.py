@@ -119,7 +119,7 @@ class UnknownNode(GraphError, Unknown):
 
 
 class QuestionError(InputError):
-    """A question is empty or too long to search for."""
+    """A question is empty, or a vector no vector of the corpus."""
 
 
 class FilterError(InputError):

@@ -77,7 +77,8 @@ class Report:
     """The outcome of an evaluation: the legs in reporting order, the fused whole last.
 
     ``queries`` is the number of measured queries, ``queries_left_out`` of those without a relevant document. ``groups``
-    compare the whole with hybrid by kind of question; empty unless both were measured.
+    compare the whole with hybrid by kind of question; empty unless both were measured. ``remarks`` say what of the
+    dataset isn't used, or is used otherwise than it stands there.
     """
 
     queryset: str
@@ -86,6 +87,7 @@ class Report:
     queries_left_out: int
     legs: tuple[LegReport, ...]
     groups: tuple[Group, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def to_json(self, *, per_query: bool = False) -> dict[str, Json]:
         """Return the report as JSON values: measures as fractions of 1, latencies in milliseconds.
@@ -100,6 +102,7 @@ class Report:
             "documents": self.run.documents,
             "ingest_seconds": self.run.ingest_seconds,
             "queries_left_out": self.queries_left_out,
+            "remarks": self.remarks,
             "queryset": self.queryset,
             "corpus": self.run.corpus,
             "hoprank_version": self.run.version,
@@ -144,6 +147,7 @@ def build_report(dataset: Dataset, results: Iterable[QueryResult], run: Run) -> 
         queries_left_out=len(dataset.unjudged),
         legs=tuple(sorted(legs, key=lambda report: places.get(report.leg, len(Leg)))),
         groups=break_down(dataset.queries, {leg.leg: leg.detail for leg in legs}),
+        remarks=dataset.remarks,
     )
 
 

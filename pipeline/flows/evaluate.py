@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Protocol
 
 from pipeline.db.catalogue import get_corpus, list_corpora, list_graphs
 from pipeline.db.client import Client
-from pipeline.db.corpus import open_corpus
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.calibration import Calibration
@@ -23,8 +24,9 @@ from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop
 from pipeline.flows.search import Retriever
+from pipeline.grouping import grouped
 from pipeline.ingest.sources import read
-from pipeline.ingest.update.stored import stored_documents
+from pipeline.ingest.update.stored import chunks_of_documents, stored_documents
 from pipeline.knowledge.catalogue import drop_graph
 from pipeline.progress import Progress
 from pipeline.records import Document, Fingerprint, Skipped
@@ -32,6 +34,8 @@ from pipeline.retrieve.legs import Leg, LegRow
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import Settings
+from pipeline.text.outline import join_chunks
+from pipeline.text.prose import counted
 
 _SHOWN = 10
 """Number of hits that a timed search reads, as many as a search shows."""
@@ -82,10 +86,10 @@ def measure(
 ) -> Report:
     """Search an existing corpus for a dataset's queries by each leg, and measure.
 
-    Raises QuerySetError naming relevant documents that the corpus doesn't have.
+    Relevant documents that the corpus doesn't have count as not found. Raises QuerySetError if it has none of them.
     """
     retriever = hoprank.retriever(corpus_name)
-    check_documents(dataset, stored_documents(open_corpus(hoprank.client, corpus_name)))
+    dataset = fitted(dataset, open_corpus(hoprank.client, corpus_name))
     results = run_legs(retriever, dataset, legs, progress or Progress())
     corpus = retriever.corpus.record
     # Figures depend on the settings of the search, how the corpus was made, the model, and the server.
@@ -102,6 +106,34 @@ def measure(
     return build_report(dataset, results, run)
 
 
+def fitted(dataset: Dataset, corpus: CorpusHandle) -> Dataset:
+    """Return a dataset as it fits a corpus: with the queries that are documents of it, and remarks on what is missing.
+
+    A query is a document if one has its id and its text, and isn't judged relevant for it: in sets of arguments and of
+    questions, it would lead every ranking (the evaluation of BEIR leaves out every document of a query's id). An id
+    alone tells nothing, since many sets number both from 1. Raises QuerySetError if no relevant document is there.
+    """
+    stored = stored_documents(corpus)
+    dataset = check_documents(dataset, stored)
+    texts = {one.id: one.text for one in dataset.queries if one.id in stored and one.id not in one.relevant}
+    chunks = grouped((one.chunk.document_key, one.chunk) for one in chunks_of_documents(corpus, sorted(texts)))
+    own = set()
+    for id_, of_document in chunks.items():
+        text = join_chunks(sorted({(chunk.start, chunk.end, chunk.text) for chunk in of_document}))
+        asked = _words(texts[id_])
+        if asked in (_words(text)[: len(asked)], _words(f"{stored[id_].title} {text}")[: len(asked)]):
+            own.add(id_)
+    if not own:
+        return dataset
+    number = counted(len(own), "query is a document", "queries are documents")
+    remark = f"{number} of the corpus, each of which is left out of its own query's ranking."
+    return replace(dataset, own=frozenset(own)).remarked(remark)
+
+
+def _words(text: str) -> list[str]:
+    return text.casefold().split()
+
+
 def run_legs(retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], progress: Progress) -> list[QueryResult]:
     """Search for each query by each leg, reading the ten best hits; return the rankings of documents."""
 
@@ -116,7 +148,9 @@ def run_legs(retriever: Retriever, dataset: Dataset, legs: Sequence[LegRow], pro
     results = []
     for answered in ask(dataset.queries, rankings, progress):
         trace, leg = answered.answer, answered.ranking
-        hits = [(documents[id_], score) for id_, score in trace.ranking.scores.items() if id_ in documents]
+        own = answered.query.id if answered.query.id in dataset.own else None
+        found = ((documents[id_], score) for id_, score in trace.ranking.scores.items() if id_ in documents)
+        hits = [(document, score) for document, score in found if document != own]
         confidence = trace.confidence if leg == Leg.WHOLE else None
         ranking = tuple(document_ranking(hits))
         results.append(QueryResult(answered.query.id, leg, ranking, answered.milliseconds, confidence, trace.engine))

@@ -6,14 +6,13 @@ from pathlib import Path
 from pipeline.db.corpus import open_corpus
 from pipeline.db.projections import drop_projections
 from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
-from pipeline.evaluate.datasets import Dataset, check_documents, read_dataset
+from pipeline.evaluate.datasets import Dataset, read_dataset
 from pipeline.evaluate.measures import QueryResult
 from pipeline.evaluate.tuning.lessons import corpus_passages, study
 from pipeline.evaluate.tuning.tune import Tuned, check_sets
 from pipeline.evaluate.tuning.tune import tune as tune_on
-from pipeline.flows.evaluate import Ready, ingested, run_legs
+from pipeline.flows.evaluate import Ready, fitted, ingested, run_legs
 from pipeline.flows.search import Retriever
-from pipeline.ingest.update.stored import stored_documents
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import Settings
@@ -80,7 +79,7 @@ def _results(
 ) -> list[QueryResult]:
     """Search for a dataset's queries by the fused whole under other settings."""
     corpus = open_corpus(hoprank.client, corpus_name)
-    check_documents(dataset, stored_documents(corpus))
+    dataset = fitted(dataset, corpus)
     retriever = Retriever(corpus, hoprank.embedder.embed_query, settings)
     try:
         return run_legs(retriever, dataset, [Leg.WHOLE], progress)

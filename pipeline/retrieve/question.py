@@ -1,5 +1,6 @@
 """The question: checks, its full-text query, and the names that it may contain."""
 
+import logging
 import math
 import re
 import unicodedata
@@ -20,7 +21,9 @@ from pipeline.text.names import (
 )
 
 LONGEST = 10_000
-"""Maximum number of characters; a longer text is a document, not a question."""
+"""Characters of a question that are read: more than the model and the full-text query take of it. Chosen by hand."""
+
+_log = logging.getLogger(__name__)
 
 _JOINERS = "._'’,"
 _JOINED = re.compile("[._'’,]+")
@@ -54,19 +57,27 @@ class PossibleName:
 
 
 def check_question(text: str, kind: str = "question") -> str:
-    """Return the question without outer white space; raises QuestionError if it is empty or too long.
+    """Return the question without outer white space, and as far as it is read; raises QuestionError if it is empty.
 
-    ``kind`` is what its asker calls it.
+    That a longer one is cut is logged as a warning. ``kind`` is what its asker calls it.
     """
     # Bytes of a command line that aren't UTF-8 arrive as lone surrogates, which tokenizer and server refuse.
     question = text.strip().encode("utf-8", "replace").decode("utf-8")
     if not question:
         raise QuestionError(f"The {kind} is empty.", "Ask something." if kind == "question" else "Say what it is.")
-    if len(question) > LONGEST:
-        raise QuestionError(
-            f"The {kind} has {len(question):,} characters; {LONGEST:,} are the most.", "Ask for less at a time."
-        )
-    return question
+    read = as_read(question)
+    if len(read) < len(question):
+        _log.warning("The %s has %s characters; its first %s are read.", kind, f"{len(question):,}", f"{len(read):,}")
+    return read
+
+
+def as_read(question: str) -> str:
+    """Return the part of a question that is read: whole words of its first 10,000 characters."""
+    if len(question) <= LONGEST:
+        return question
+    start = question[: LONGEST + 1]
+    whole = start.rsplit(maxsplit=1)[0] if start.split(maxsplit=1)[1:] else ""
+    return whole or start[:LONGEST]
 
 
 def check_vector(vector: Sequence[float], dimension: int) -> None:

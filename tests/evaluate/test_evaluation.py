@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +83,25 @@ def test_an_evaluation_says_what_it_promises(hoprank: HopRank, queryset: Path, l
     assert found["metrics"]["hoprank"]["recall@5"] == 1
     assert len(found["per_query"]) == 2 * len(legs)
     assert found["settings"]["model"] == hoprank.embedder.fingerprint
+
+
+@pytest.mark.slow
+def test_a_query_that_is_a_document_isnt_its_own_answer_and_missing_documents_are_said(
+    hoprank: HopRank, queryset: Path, left_as_it_was: None
+) -> None:
+    queries = [{"id": one["id"], "text": one["text"]} for one in ANIMALS[:2]] + [{"id": "severn", "text": "dams"}]
+    (queryset / "queries.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in queries))
+    (queryset / "qrels.tsv").write_text("otter 0 severn 1\nbeaver 0 otter 1\nbeaver 0 gone 1\nsevern 0 beaver 1\n")
+
+    report: Any = hoprank.evaluate(queryset, legs=[Leg.VECTOR]).to_json(per_query=True)
+
+    rankings = {row["query"]: row["ranking"] for row in report["per_query"]}
+    assert [id_ in ranking for id_, ranking in rankings.items()] == [False, False, True]
+    assert report["metrics"]["vector"]["recall@20"] == pytest.approx((1 + 0.5 + 1) / 3)
+    assert report["remarks"] == (
+        "Not in the corpus, so that they count as not found: 1 of 4 relevant documents ('gone').",
+        "2 queries are documents of the corpus, each of which is left out of its own query's ranking.",
+    )
 
 
 @pytest.mark.slow

@@ -43,10 +43,16 @@ def test_an_error_calls_a_question_what_its_asker_calls_it() -> None:
         check_question(" ", "task")
 
 
-def test_a_question_that_is_a_document_is_refused_with_its_length() -> None:
-    assert check_question("x" * LONGEST)
-    with pytest.raises(QuestionError, match="102,400"):
-        check_question("x" * 102_400)
+def test_a_question_that_is_a_document_is_read_as_far_as_it_goes(caplog: pytest.LogCaptureFixture) -> None:
+    assert check_question("x" * LONGEST) == "x" * LONGEST
+    assert not caplog.messages
+
+    assert check_question("x" * 102_400, "task") == "x" * LONGEST
+    assert check_question("high tide " * 2_000) == ("high tide " * 1_000).strip()
+    assert caplog.messages == [
+        "The task has 102,400 characters; its first 10,000 are read.",
+        "The question has 19,999 characters; its first 9,999 are read.",
+    ]
 
 
 def test_a_question_is_taken_without_outer_white_space() -> None:

@@ -54,7 +54,7 @@ def search(
     run: Embedding = Run(),
 ) -> None:
     """Print the passages of a corpus, or of several projects, that answer a question best."""
-    questions.check_question(question)
+    question = questions.check_question(question)
     if (source or projects) and routing is None:
         raise InputError("--from and --project are for a routed search.", "Give --routing too, or leave them out.")
     if corpus is not None and routing is not None:
@@ -88,7 +88,7 @@ def context(
     run: Embedding = Run(),
 ) -> None:
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
-    questions.check_question(question)
+    question = questions.check_question(question)
     conditions = read_filter(filters)
     with run.connect() as hoprank:
         with spinner("Searching"):

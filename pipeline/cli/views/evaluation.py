@@ -111,7 +111,7 @@ def _caption(report: Report) -> str:
         "R: recall; perfect: every relevant document is in the top k.\n"
         f"{counted(report.run.documents, 'document')} in corpus {report.run.corpus}"
         f"{f', ingested in {seconds:.1f} s' if seconds else ''}."
-    ) + (f"\nWalked: {walked}." if walked else "")
+    ) + "".join(f"\n{line}" for line in ([f"Walked: {walked}."] if walked else []) + list(report.remarks))
 
 
 def comparison_views(comparison: Comparison, measure: str, most: int) -> list[RenderableType]:

@@ -36,6 +36,7 @@ class MemoryReport(JsonRecord):
     metrics: Mapping[str, Mapping[str, float]]
     queries: int
     turns: int
+    remarks: tuple[str, ...] = ()
 
 
 def evaluate(
@@ -53,7 +54,7 @@ def evaluate(
         memory = AgentMemory(hoprank, kept)
         limits = hoprank.settings.sources.limits
         read = _by_ids(read_memories(corpus, timezone=memory.settings.timezone, limits=limits, strict=True), corpus)
-        check_documents(dataset, {one.key for one in read.memories})
+        dataset = check_documents(dataset, {one.key for one in read.memories})
         filters = _filters(folder / "queries.jsonl")
         session = {one.key: session_of(one) for one in read.memories}
         sessions = _relevant_sessions(folder, dataset, session)
@@ -107,7 +108,7 @@ def _measure(
         return measures
 
     answered = ask(dataset.queries, {leg: partial(rank, leg) for leg in LEGS}, progress)
-    return MemoryReport(means(answered, measure), len(dataset.queries), len(session))
+    return MemoryReport(means(answered, measure), len(dataset.queries), len(session), dataset.remarks)
 
 
 def _filters(path: Path) -> dict[str, Mapping[str, Any]]:
@@ -130,7 +131,7 @@ def _stored(name: str, value: Any) -> Any:
 
 
 def _relevant_sessions(folder: Path, dataset: Dataset, session: Mapping[str, str]) -> dict[str, set[str]]:
-    relevant = {query.id: {session[key] for key in query.relevant} for query in dataset.queries}
+    relevant = {query.id: {session.get(key, key) for key in query.relevant} for query in dataset.queries}
     judged: dict[str, set[str]] = defaultdict(set)
     path = folder / "qrels-session.tsv"
     for _, query_id, name, relevance in judgements(path) if path.exists() else ():

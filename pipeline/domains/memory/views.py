@@ -234,4 +234,4 @@ def report_view(report: domain.evaluation.MemoryReport) -> RenderableType:
     """Return a row a ranking, in percent."""
     headings = {f"{of}_recall@{k}": f"{of}s@{k}" for of in ("turn", "session") for k in (5, 10)}
     caption = f"In percent of {counted(report.queries, 'question')} over {counted(report.turns, 'turn')}."
-    return captioned(measures_table(report.metrics, headings), caption)
+    return captioned(measures_table(report.metrics, headings), "\n".join([caption, *report.remarks]))

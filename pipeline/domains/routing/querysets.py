@@ -103,14 +103,16 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
     """
     dataset, corpus = read_judged(folder)
     projects = _projects(corpus)
-    check_documents(dataset, projects)
+    dataset = check_documents(dataset, projects)
     asked = {_id(record): record for record in (line.object() for line in lines(folder / "queries.jsonl", _GUARD))}
     queries = []
     for query in dataset.queries:
-        documents = frozenset((projects[key], key) for key in query.relevant)
+        documents = frozenset((projects.get(key, ""), key) for key in query.relevant)
         source = asked[query.id].get("source_project")
         expected = _named(asked[query.id], f"{folder / 'queries.jsonl'}: the query {query.id!r}")
-        expected = expected or sorted({project for project, _ in documents})
+        expected = expected or sorted({project for project, _ in documents if project})
+        if not expected:  # its documents aren't in the corpus
+            continue
         if unknown := set(expected) - set(projects.values()):
             raise QuerySetError(
                 f"{folder}: the query {query.id!r} expects {min(unknown)!r}, which is the repo of no document",

@@ -45,16 +45,18 @@ class ToolReport(JsonRecord):
     queries: int
     tools: int
     latency_ms: dict[str, float]
+    remarks: tuple[str, ...] = ()
 
 
 def evaluate(build: Build, hoprank: HopRank, folder: Path, *, progress: Progress | None = None) -> ToolReport:
     """Measure the rankings of tools on a folder with corpus.jsonl, queries.jsonl and qrels.tsv.
 
     Only the texts of its queries are used. The tools are built into a graph of their own, which is dropped afterwards.
-    Raises QuerySetError if a file is missing or malformed, or if the corpus lacks relevant tools.
+    Relevant tools that the corpus lacks count as not found; ``remarks`` name them. Raises QuerySetError if a file is
+    missing or malformed, or if the corpus has none of them.
     """
     dataset, corpus = read_judged(folder, "tools")
-    check_documents(dataset, read_document_ids(corpus))
+    dataset = check_documents(dataset, read_document_ids(corpus))
     with temporary(hoprank.client) as name:
         build(partial(hoprank.graph, name), [corpus])
         index = ToolSearch.open(hoprank, name).index
@@ -89,4 +91,5 @@ def measure(index: ToolIndex, dataset: Dataset, embed: Embed, progress: Progress
         queries=len(dataset.queries),
         tools=len(index.tools),
         latency_ms=latencies(answered)["hoprank"],
+        remarks=dataset.remarks,
     )

@@ -138,7 +138,8 @@ class ToolSearch:
     def chains(self, task: str, limit: int | None = None) -> list[Chain]:
         """Return the best chains for a task: a tool for each clause, or any tools that fit a single clause."""
         limit, longest = limit or self._settings.chains, self._settings.longest
-        parts, words = clauses(check_question(task)), TaskWords(self.network, task)
+        task = check_question(task, "task")
+        parts, words = clauses(task), TaskWords(self.network, task)
         if len(parts) > 1:
             candidates = [self._relevance(part, _FOR_A_CLAUSE) for part in parts]
             return chains_in_order(self.network, candidates, longest=longest, limit=limit, words=words)

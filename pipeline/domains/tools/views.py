@@ -110,7 +110,8 @@ def report_view(report: ToolReport) -> RenderableType:
     """Return the measures of each ranking in percent."""
     asked = f"{counted(report.queries, 'task')}, {counted(report.tools, 'tool')}"
     return captioned(
-        measures_table(report.metrics), f"In percent; {asked}, half of them in {report.latency_ms['p50']:.0f} ms."
+        measures_table(report.metrics),
+        "\n".join([f"In percent; {asked}, half of them in {report.latency_ms['p50']:.0f} ms.", *report.remarks]),
     )
 
 

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.errors import QuerySetError
 from pipeline.records import Document
+from pipeline.retrieve.question import LONGEST, as_read
+from pipeline.text.prose import counted
 
 _NAMED_AT_MOST = 5  # ids in a message; chosen by hand
 
@@ -38,7 +40,9 @@ class Dataset:
     """The queries of an evaluation, in the order of the file, and the name of their folder or file.
 
     ``unjudged`` are the ids of queries without a relevant document, which can't be measured. The documents are in
-    ``corpus_path``, a .jsonl file, or are ``documents``; both are None if they come from elsewhere.
+    ``corpus_path``, a .jsonl file, or are ``documents``; both are None if they come from elsewhere. ``own`` are the ids
+    of queries that are documents of the corpus themselves, under the same ids: a ranking is measured without the
+    query's own. ``remarks`` are sentences on what of the files isn't as it should be, or isn't used.
     """
 
     name: str
@@ -46,21 +50,42 @@ class Dataset:
     unjudged: tuple[str, ...] = ()
     corpus_path: Path | None = None
     documents: tuple[Document, ...] | None = None
+    own: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
+
+    def remarked(self, *remarks: str) -> "Dataset":
+        """Return it with more remarks; empty ones are left out."""
+        return replace(self, remarks=(*self.remarks, *filter(None, remarks)))
+
+    def as_read(self) -> "Dataset":
+        """Return it with its queries as far as they are read, and a remark on those that are longer."""
+        queries = tuple(replace(query, text=as_read(query.text)) for query in self.queries)
+        longer = [old.id for old, new in zip(self.queries, queries, strict=True) if old.text != new.text]
+        if not longer:
+            return self
+        number = counted(len(longer), "query is", "queries are")
+        remark = f"{number} longer than {LONGEST:,} characters, and asked as far as that ({named(longer)})."
+        return replace(self, queries=queries).remarked(remark)
 
 
-def check_documents(dataset: Dataset, known_keys: Container[str]) -> None:
-    """Raise ``QuerySetError`` if relevant documents are not among ``known_keys`` (a set, for speed).
+def check_documents(dataset: Dataset, known_keys: Container[str]) -> Dataset:
+    """Return the dataset with a remark on relevant documents that are not among ``known_keys`` (a set, for speed).
 
-    ``known_keys`` includes documents that ingestion leaves out because they have no text; these count as not found.
+    They count as not found, as do documents that ingestion leaves out because they have no text; these are known. If
+    none is known, the corpus is another: raises ``QuerySetError``.
     """
     judged = dict.fromkeys(key for query in dataset.queries for key in query.relevant)
     unknown = [key for key in judged if key not in known_keys]
-    if unknown:
+    if unknown and len(unknown) == len(judged):
         raise QuerySetError(
-            f"queryset {dataset.name!r}: {len(unknown)} of the {len(judged)} relevant documents in its qrels"
-            f" are not in the corpus: {named(unknown)}",
+            f"queryset {dataset.name!r}: none of the {len(judged)} relevant documents in its qrels is in the corpus:"
+            f" {named(unknown)}",
             "Give the corpus that the qrels were made for, under the same document ids.",
         )
+    if not unknown:
+        return dataset
+    part = f"{len(unknown):,} of {counted(len(judged), 'relevant document')}"
+    return dataset.remarked(f"Not in the corpus, so that they count as not found: {part} ({named(unknown)}).")
 
 
 def named(ids: Sequence[str]) -> str:

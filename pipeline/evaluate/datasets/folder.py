@@ -1,7 +1,8 @@
 """Datasets in a folder of JSON Lines: HopRank's own, or BEIR's as published.
 
     queries.jsonl   {"id": ..., "query": ...} a line; BEIR's names ``_id`` and ``text`` are read too
-    qrels.tsv       a header, then query id, document id and relevance, separated by tabs
+    qrels.tsv       query id, document id and relevance, separated by tabs, mostly below a header; TREC's four columns
+                    (query id, iteration, document id, relevance) and blanks between columns are read too
     qrels/          BEIR has such a file for each split in this folder instead
     corpus.jsonl    {"id": ..., ...} a line; may be absent if the documents come from elsewhere
 
@@ -10,6 +11,7 @@ All files are UTF-8. Blank lines are skipped. :func:`read_dataset` reads HippoRA
 
 import math
 from collections.abc import Container, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,13 +22,15 @@ from pipeline.evaluate.datasets.dataset import Dataset, Query, named
 from pipeline.evaluate.datasets.hipporag import SUFFIX, read_hipporag
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
+from pipeline.text.prose import counted
 
 _SPLITS = ("test", "dev", "train")  # BEIR's splits; the first that exists is the default
 _QUERIES = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id" and "query", into queries.jsonl.')
 _CORPUS = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id".', mend=True)
 _QRELS = Guard(
     QuerySetError,
-    "Write qrels.tsv with a header, then one line each of: query id, document id, relevance, separated by tabs.",
+    "Write qrels.tsv with a header, then one line each of: query id, document id, relevance, separated by tabs; or as "
+    "TREC does: query id, 0, document id, relevance.",
 )
 
 
@@ -43,7 +47,7 @@ class _Identified(BaseModel):
 
 
 class _Query(_Identified):
-    query: _Text = Field(validation_alias=AliasChoices("query", "text"))
+    query: Annotated[str, BeforeValidator(_number_as_text)] = Field(validation_alias=AliasChoices("query", "text"))
     type: Any = None
 
 
@@ -62,13 +66,13 @@ def read_dataset(path: Path, split: str | None = None) -> Dataset:
     if path.suffix == ".json" and _is(path, folder=False):
         if split is not None:
             raise QuerySetError(f"{path} has no split {split!r}", "Leave the split out: HippoRAG's sets have none.")
-        return read_hipporag(path.with_name(f"{path.name.removesuffix(SUFFIX).removesuffix('.json')}.json"))
+        return read_hipporag(path.with_name(f"{path.name.removesuffix(SUFFIX).removesuffix('.json')}.json")).as_read()
     if not _is(path, folder=True):
         raise QuerySetError(
             f"{path} is not a folder that can be read",
             "Name a folder with queries.jsonl, qrels.tsv and, mostly, corpus.jsonl, or a NAME.json of HippoRAG's.",
         )
-    return read_folder(path, split)
+    return read_folder(path, split).as_read()
 
 
 def _is(path: Path, *, folder: bool) -> bool:
@@ -83,12 +87,13 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
 
     ``split`` is the one of BEIR's splits to read; queries of the others are left out.
 
-    Raises ``QuerySetError``, with file and line, if a file is missing or malformed, an id is used twice, the qrels name
-    unknown queries, or no query has a relevant document.
+    A query without a text, and a judgement of a query that isn't there, are left out with a remark. Raises
+    ``QuerySetError``, with file and line, if a file is missing or malformed, an id is used twice, or no query has a
+    relevant document.
     """
     name, qrels = _qrels(folder, split)
-    texts = _read_queries(folder / "queries.jsonl")
-    relevant = _read_qrels(qrels, texts)
+    texts, blank = _read_queries(folder / "queries.jsonl")
+    relevant, unknown = _read_qrels(qrels, {*texts, *blank})
     if name:
         texts = {query_id: asked for query_id, asked in texts.items() if query_id in relevant}
     queries = tuple(
@@ -99,11 +104,22 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
     if not queries:
         raise QuerySetError(f"{qrels} names no relevant document for any query", _QRELS.fix)
     corpus_path = folder / "corpus.jsonl"
+    unjudged = tuple(query_id for query_id in texts if not relevant.get(query_id))
+    remarks = (
+        f"{counted(len(ids), 'query', 'queries')} {what} ({named(ids)})."
+        for ids, what in (
+            ([id_ for id_ in blank if relevant.get(id_)], "without a text can't be asked"),
+            (unjudged, "without a relevant document can't be measured"),
+            (unknown, f"in {qrels.name} that queries.jsonl doesn't have can't be asked"),
+        )
+        if ids
+    )
     return Dataset(
         name="/".join(part for part in (folder.resolve().name, name) if part),
         queries=queries,
-        unjudged=tuple(query_id for query_id in texts if not relevant.get(query_id)),
+        unjudged=unjudged,
         corpus_path=corpus_path if corpus_path.is_file() else None,
+        remarks=tuple(remarks),
     )
 
 
@@ -130,8 +146,11 @@ def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
     return chosen, splits[chosen]
 
 
-def _read_queries(path: Path) -> dict[str, tuple[str, str]]:
-    """Return query id -> text and type, in the order of the file; the type is empty if it is missing or no text."""
+def _read_queries(path: Path) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Return query id -> text and type, in the order of the file, and the ids of queries without a text.
+
+    The type is empty if it is missing or no text.
+    """
     texts: dict[str, tuple[str, str]] = {}
     for line in lines(path, _QUERIES):
         query = validated(_Query, line.object(), line.place, _QUERIES)
@@ -140,14 +159,15 @@ def _read_queries(path: Path) -> dict[str, tuple[str, str]]:
         texts[query.id] = query.query, query.type if isinstance(query.type, str) else ""
     if not texts:
         raise _QUERIES.fault(path, "holds no queries")
-    return texts
+    blank = [id_ for id_, (text, _) in texts.items() if not text.strip()]
+    return {id_: asked for id_, asked in texts.items() if asked[0].strip()}, blank
 
 
-def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, float]]:
-    """Return the relevant documents of every query in the file; raises unless all are in ``query_ids``."""
+def _read_qrels(path: Path, query_ids: Container[str]) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Return the relevant documents of every query in the file, and the queries that aren't in ``query_ids``."""
     relevant: dict[str, dict[str, float]] = {}
     judged: dict[tuple[str, str], float] = {}
-    unknown: dict[str, Line] = {}
+    unknown: dict[str, None] = {}
     for line, query_id, document_id, relevance in judgements(path):
         if judged.setdefault((query_id, document_id), relevance) != relevance:
             raise line.fault(
@@ -155,32 +175,41 @@ def _read_qrels(path: Path, query_ids: Container[str]) -> dict[str, dict[str, fl
                 "Keep one of the two lines.",
             )
         if query_id not in query_ids:
-            unknown.setdefault(query_id, line)
+            unknown.setdefault(query_id)
             continue
         of_query = relevant.setdefault(query_id, {})
         if relevance > 0:
             of_query[document_id] = relevance
-    if unknown:
-        raise next(iter(unknown.values())).fault(
-            f"and others have {len(unknown)} query ids that are not in queries.jsonl: {named(list(unknown))}",
-            "Add those queries to queries.jsonl, or take their lines out of qrels.tsv.",
-        )
-    return relevant
+    return relevant, list(unknown)
 
 
 def judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:
-    """Yield the line, query id, document id and relevance of every line below the header; raises QuerySetError."""
+    """Yield the line, query id, document id and relevance of every judgement; raises QuerySetError.
+
+    The first line tells the columns, and is a header unless it ends with a number.
+    """
     rows = lines(path, _QRELS)
-    header = next(rows, Line(path, 1, "", _QRELS))
-    if _relevance(header.text.rpartition("\t")[2]) is not None:
-        raise header.fault(f"is a judgement, not a header: {header.text!r:.100}")
-    header.columns(3)
-    for line in rows:
-        query_id, document_id, written = line.columns(3)
-        relevance = _relevance(written)
+    first = next(rows, Line(path, 1, "", _QRELS))
+    separator = "\t" if "\t" in first.text else None
+    count = 4 if len(first.text.split(separator)) == 4 else 3
+    is_judgement = _relevance(_columns(first, count, separator)[-1]) is not None
+    for line in chain([first] if is_judgement else [], rows):
+        columns = _columns(line, count, separator)
+        relevance = _relevance(columns[-1])
         if relevance is None:
-            raise line.fault(f"has the relevance {written!r}, which is not a number")
-        yield line, query_id, document_id, relevance
+            raise line.fault(f"has the relevance {columns[-1]!r}, which is not a number")
+        yield line, columns[0], columns[-2], relevance
+
+
+def _columns(line: Line, count: int, separator: str | None) -> list[str]:
+    """Return the columns of a line; ``separator`` is a tab, or None for blanks."""
+    if separator and count == 3:
+        return line.columns(count)
+    columns = line.text.split(separator)
+    if len(columns) != count or not all(columns):
+        between = "tabs" if separator else "tabs or blanks"
+        raise line.fault(f"hasn't {count} columns separated by {between}, none of them empty: {line.text!r:.100}")
+    return columns
 
 
 def _relevance(written: str) -> float | None:

@@ -106,13 +106,23 @@ def test_bm25_ranks_only_tools_that_share_a_word() -> None:
     }
 
 
+def test_a_task_longer_than_is_read_ends_no_evaluation() -> None:
+    index = ToolIndex.of(FARM, (), {tool.id: embed([tool.description])[0] for tool in FARM})
+    dataset = Dataset("farm", (Query("q", "cow " * 5_000, {"milk": 1.0}),)).as_read()
+
+    report = measure(index, dataset, embed, Progress())
+
+    assert report.metrics["hoprank"]["recall@5"] == 1.0
+    assert report.remarks == ("1 query is longer than 10,000 characters, and asked as far as that ('q').",)
+
+
 def test_a_report_is_plain_json() -> None:
     index = ToolIndex.of(FARM, (), {tool.id: embed([tool.description])[0] for tool in FARM})
 
     report = measure(index, Dataset("farm", (Query("q", "cow", {"milk": 1.0}),)), embed, Progress())
     read = json.loads(json.dumps(report.to_json()))
 
-    assert list(read) == ["metrics", "queries", "tools", "latency_ms"]
+    assert list(read) == ["metrics", "queries", "tools", "latency_ms", "remarks"]
     assert list(read["metrics"]) == ["vector", "bm25", "hybrid", "hoprank"]
     assert all(list(values) == MEASURES for values in read["metrics"].values())
     assert 0 < read["latency_ms"]["p50"] <= read["latency_ms"]["p95"]

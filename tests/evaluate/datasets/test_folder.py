@@ -77,6 +77,7 @@ def test_queries_without_relevant_documents_are_left_out_and_named(tmp_path: Pat
     assert [query.id for query in queryset.queries] == ["q1"]
     assert queryset.queries[0].relevant == {"d1": 1.0}
     assert queryset.unjudged == ("q2", "q3")
+    assert queryset.remarks == ("2 queries without a relevant document can't be measured ('q2', 'q3').",)
 
 
 def test_byte_order_marks_carriage_returns_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
@@ -127,7 +128,6 @@ def test_what_is_not_a_folder_is_named(tmp_path: Path) -> None:
         ('["q3", "who?"]', "queries.jsonl, line 3 isn't a JSON object"),
         ('{"query": "who?"}', "queries.jsonl, line 3 has no `id`"),
         ('{"id": "q3"}', "queries.jsonl, line 3 has no `query`"),
-        ('{"id": "q3", "text": " "}', "queries.jsonl, line 3 has the `text` ' '"),
         ('{"id": true, "query": "who?"}', "queries.jsonl, line 3 has the `id` True"),
         ('{"id": "", "query": "who?"}', "queries.jsonl, line 3 has the `id` ''"),
         ('{"id": "q3", "query": "\\ud83d"}', "queries.jsonl, line 3 holds half a surrogate pair in `query`"),
@@ -147,10 +147,6 @@ def test_a_wrong_query_is_refused_by_file_and_line(tmp_path: Path, line: str, me
         ("q1\td3\thigh", "qrels.tsv, line 5 has the relevance 'high', which is not a number"),
         ("q1\td3\tnan", "qrels.tsv, line 5 has the relevance 'nan', which is not a number"),
         ("q1\td3\t1e999", "qrels.tsv, line 5 has the relevance '1e999', which is not a number"),
-        (
-            "q8\td3\t1\nq9\td3\t1\nq8\td1\t1",
-            "line 5 and others have 2 query ids that are not in queries.jsonl: 'q8', 'q9'",
-        ),
     ],
 )
 def test_a_wrong_judgement_is_refused_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
@@ -160,15 +156,52 @@ def test_a_wrong_judgement_is_refused_by_file_and_line(tmp_path: Path, line: str
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        ("q1\td1\t1\nq2\td1\t1\n", "qrels.tsv, line 1 is a judgement, not a header"),
-        ("q1 0 d1 1\n", "qrels.tsv, line 1 hasn't 3 columns"),
+        ("q1\t0\td1\t1\t1\n", "qrels.tsv, line 1 hasn't 3 columns"),
+        ("q1 0 d1 1\nq1 d2 1\n", "qrels.tsv, line 2 hasn't 4 columns"),
+        ("q8\td1\t1\n", "qrels.tsv names no relevant document for any query"),
         ("", "qrels.tsv, line 1 hasn't 3 columns"),
         (HEADER, "qrels.tsv names no relevant document for any query"),
         (HEADER + "q1\td1\t0\n", "qrels.tsv names no relevant document for any query"),
     ],
 )
-def test_qrels_without_header_or_judgements_are_refused(tmp_path: Path, qrels: str, message: str) -> None:
+def test_qrels_of_another_layout_or_without_judgements_are_refused(tmp_path: Path, qrels: str, message: str) -> None:
     assert message in refusal(write(tmp_path, qrels=qrels)).message
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        QRELS.removeprefix(HEADER),
+        HEADER.replace("\t", " ") + QRELS.removeprefix(HEADER).replace("\t", "  "),
+        "".join(
+            line.replace("\t", " 0 ", 1).replace("\t", " ") for line in QRELS.removeprefix(HEADER).splitlines(True)
+        ),
+        "".join(line.replace("\t", "\tQ0\t", 1) for line in QRELS.splitlines(True)),
+    ],
+)
+def test_layouts_of_judgements_are_read_as_they_are(tmp_path: Path, qrels: str) -> None:
+    assert read_dataset(write(tmp_path, qrels=qrels)).queries == read_dataset(write(tmp_path)).queries
+
+
+def test_queries_that_cant_be_asked_are_left_out_and_named(tmp_path: Path) -> None:
+    queries = QUERIES + '{"id": "q3", "text": " "}\n{"id": "q4", "text": ""}\n'
+
+    queryset = read_dataset(write(tmp_path, queries, QRELS + "q8\td3\t1\nq9\td3\t1\nq8\td1\t1\nq3\td1\t1\n"))
+
+    assert queryset.queries == read_dataset(write(tmp_path)).queries
+    assert queryset.remarks == (
+        "1 query without a text can't be asked ('q3').",
+        "2 queries in qrels.tsv that queries.jsonl doesn't have can't be asked ('q8', 'q9').",
+    )
+
+
+def test_a_query_longer_than_is_read_is_asked_as_far_as_that(tmp_path: Path) -> None:
+    text = "tide " * 4_000
+
+    queryset = read_dataset(write(tmp_path, f'{{"id": "q1", "query": "{text}"}}', HEADER + "q1\td1\t1\n"))
+
+    assert queryset.queries[0].text == text[:9_999]
+    assert queryset.remarks == ("1 query is longer than 10,000 characters, and asked as far as that ('q1').",)
 
 
 def test_a_file_without_queries_is_refused(tmp_path: Path) -> None:
@@ -206,13 +239,18 @@ def test_unstored_documents_are_counted_and_the_first_few_named() -> None:
     keys = [f"d{number}" for number in range(8)]
     queryset = Dataset("songs", (Query("q1", "who?", dict.fromkeys(keys, 1.0)), Query("q2", "why?", {"d7": 1.0})))
 
-    check_documents(queryset, set(keys))
+    assert check_documents(queryset, set(keys)) is queryset
+    (remark,) = check_documents(queryset, {"d0"}).remarks
     with pytest.raises(QuerySetError) as caught:
-        check_documents(queryset, {"d0"})
+        check_documents(queryset, {"d9"})
 
+    assert remark == (
+        "Not in the corpus, so that they count as not found: 7 of 8 relevant documents"
+        " ('d1', 'd2', 'd3', 'd4', 'd5', ...)."
+    )
     assert caught.value.message == (
-        "queryset 'songs': 7 of the 8 relevant documents in its qrels are not in the corpus:"
-        " 'd1', 'd2', 'd3', 'd4', 'd5', ..."
+        "queryset 'songs': none of the 8 relevant documents in its qrels is in the corpus:"
+        " 'd0', 'd1', 'd2', 'd3', 'd4', ..."
     )
     assert caught.value.fix
 

@@ -14,7 +14,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tests.files import test_foreign as foreign
-from tests.ingest.sources.hostile import HOSTILE, LAUGHS, pdf_of, stream, word
+from tests.ingest.sources.hostile import (
+    HOSTILE,
+    LAUGHS,
+    PAGE,
+    SHAPE,
+    book,
+    open_document,
+    pdf_of,
+    slides,
+    stream,
+    word,
+    workbook,
+)
 
 DEEP, WIDE = 20_000, 10_000
 """How deep and how long: what has text is embedded, which takes a second for about ten thousand characters."""
@@ -157,6 +169,7 @@ RST = "Moon\n====\n\nThe moon *raises* the `tides`_.\n\n.. _tides: x\n\n.. code:
 HTML = f"<!DOCTYPE html><html><head><title>Moon</title></head><body><h1>Moon</h1>{SAMPLE}<table><tr><td>a</table>"
 CODE = '"""Moon."""\n\nimport os\n\n\nclass Tide:\n    """A tide."""\n\n    def rise(self) -> int:\n        return 1\n'
 COMPOSE = "services:\n  bad:\n    image: a:1\n    depends_on: [db]\n    environment: {A: b}\n  db: {image: 'b:16'}\n"
+NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "tide()", "outputs": [{"text": ["high\\n"]}]}], "metadata": {}}'
 QUERIES = '{"id": "a", "query": "Which tide?"}\n{"_id": 1, "text": "What raises the tides?"}\n'
 CHATS = "".join(foreign.CHAT.replace('"a"', f'"{at}"') + "\n" for at in range(3))
 PDF = pdf_of(
@@ -174,6 +187,12 @@ FORMATS: dict[str, tuple[str, Callable[[], bytes], dict[str, Make]]] = {
     "html": (".html", HTML.encode, HOSTILE["html"]),
     "pdf": (".pdf", lambda: PDF, HOSTILE["pdf"]),
     "docx": (".docx", lambda: word("<w:p><w:r><w:t>Moon</w:t></w:r></w:p>"), HOSTILE["docx"]),
+    "csv": (".csv", lambda: b"harbour,fee\nOldwick,40\n", HOSTILE["csv"]),
+    "xlsx": (".xlsx", lambda: workbook('<row r="1"><c r="A1"><v>1</v></c></row>'), HOSTILE["xlsx"]),
+    "pptx": (".pptx", lambda: slides(SHAPE.format("Moon")), HOSTILE["pptx"]),
+    "odt": (".odt", lambda: open_document("<text:p>Moon</text:p>"), HOSTILE["odt"]),
+    "epub": (".epub", lambda: book(PAGE.format("<p>Moon</p>")), HOSTILE["epub"]),
+    "ipynb": (".ipynb", NOTEBOOK.encode, JSONS),
     "jsonl": (".jsonl", foreign.CHUNKS.encode, JSONS),
     "code": (".py", CODE.encode, TEXTS | CODES),
     "notes": (".md", NOTE.encode, MARKDOWNS),

@@ -108,7 +108,7 @@ def test_any_text_is_read_or_refused(name: str, content: str) -> None:
     assert found.text.encode().decode() == found.text
 
 
-@pytest.mark.parametrize("name", ["markdown", "rst", "html", "pdf", "docx"])
+@pytest.mark.parametrize("name", ["markdown", "rst", "html", "pdf", "docx", "csv", "ipynb"])
 @settings(max_examples=60)
 @given(data=st.one_of(st.binary(max_size=300), st.binary(max_size=200).map(lambda data: b"%PDF-1.4\n" + data)))
 def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:

@@ -2,8 +2,9 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import dropwhile, pairwise, takewhile
 from statistics import median
 
@@ -46,8 +47,8 @@ def parse(source: Source) -> Document:
     sentence that goes on on the next page isn't separated by a blank line.
 
     The title comes from the file's properties, unless it is a program's, else from the largest text of the first page
-    if that can be a title, else from the file's stem. A warning names pages that show something but have no text.
-    Raises Unreadable if the file is damaged, needs a password, or holds no text (scans without OCR).
+    if that can be a title, else from the file's stem. Warnings name pages that show something but have no text, and
+    damaged pages. Raises Unreadable if the file is damaged, needs a password, or holds no text (scans without OCR).
     """
     with parser_errors("PDF"), closing(_opened(source.data)) as file:
         if len(file) > source.limits.pages:
@@ -55,10 +56,9 @@ def parse(source: Source) -> Document:
         file.init_forms()
         read = [_lines(file, number) for number in range(len(file))]
         title = " ".join(well_formed(file.get_metadata_value("Title")).split())
-    silent = [number for number, (lines, shows) in enumerate(read, 1) if shows and not lines]
-    pages = _mended(without_running([lines for lines, _ in read]))
+    pages = _mended(_flowing(without_running([page.lines for page in read])))
     if not any(pages):
-        raise Unreadable("has no text", "Run character recognition (OCR) over it first, or leave it out.")
+        raise _unreadable(read)
     text, starts, tables = _text(pages)
     return Document(
         key=source.key,
@@ -70,7 +70,7 @@ def parse(source: Source) -> Document:
         ),
         path=source.path,
         page_starts=tuple(starts),
-        warnings=(_warning(silent),) if silent else (),
+        warnings=tuple(_warnings(read)),
     )
 
 
@@ -84,13 +84,39 @@ def _opened(data: bytes) -> pypdfium2.PdfDocument:
         raise
 
 
-def _lines(file: pypdfium2.PdfDocument, number: int) -> tuple[list[Line], bool]:
-    """Return the lines of a page in order, and whether the page shows anything."""
-    with closing(file[number]) as page:
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The lines of a page in order, whether it shows anything, and whether it is damaged."""
+
+    lines: list[Line]
+    shows: bool = False
+    is_damaged: bool = False
+
+
+def _lines(file: pypdfium2.PdfDocument, number: int) -> _Page:
+    try:
+        page = file[number]
+    except pypdfium2.PdfiumError:
+        return _Page([], is_damaged=True)
+    with closing(page):
         turned = words_of(page)
         shows = bool(raw.FPDFPage_CountObjects(page))
     fullest_first = sorted(turned.values(), key=len, reverse=True)
-    return [line for words in fullest_first for line in lines_of(words)], shows
+    return _Page([line for words in fullest_first for line in lines_of(words)], shows)
+
+
+def _flowing(pages: Sequence[list[Line]]) -> list[list[Line]]:
+    """Return the lines of pages, the footnotes before the last paragraph of a page that goes on on the next page."""
+    flowing = [*pages]
+    for number, (page, following) in enumerate(pairwise(pages)):
+        at = next((place for place, line in enumerate(page) if line.is_note), 0)
+        if at and following and _goes_on(page[at - 1], following[0], _usual_width(page[:at])):
+            body, step = page[:at], _usual_step(page[:at])
+            begin = at - 1
+            while begin and _is_one(body[begin - 1], body[begin], step):
+                begin -= 1
+            flowing[number] = [*body[:begin], *page[at:], *body[begin:]]
+    return flowing
 
 
 def _mended(pages: Sequence[list[Line]]) -> list[list[Line]]:
@@ -134,7 +160,7 @@ def _usual_width(page: Sequence[Line]) -> float:
 
 def _is_one(above: Line, line: Line, step: float) -> bool:
     """Return whether a line belongs to the paragraph, or the table, of the one before."""
-    if above.is_row != line.is_row:
+    if (above.is_row, above.is_note) != (line.is_row, line.is_note):
         return False
     down = line.y - above.y
     if down < 0:
@@ -161,8 +187,24 @@ def _largest(pages: Sequence[Sequence[Line]]) -> str:
     return title if len(title) <= _LONGEST_TITLE and sum(map(str.isalpha, title)) >= _SHORTEST_TITLE else ""
 
 
-def _warning(pages: Sequence[int]) -> str:
-    """Return the warning that names pages which show something and have no text."""
+def _unreadable(read: Sequence[_Page]) -> Unreadable:
+    if any(page.is_damaged for page in read):
+        return Unreadable("isn't well-formed PDF (its pages are damaged)", "Open and save it again, or leave it out.")
+    return Unreadable("has no text", "Run character recognition (OCR) over it first, or leave it out.")
+
+
+def _warnings(read: Sequence[_Page]) -> Iterator[str]:
+    """Yield warnings that name the pages whose text is missing."""
+    silent = [number for number, page in enumerate(read, 1) if page.shows and not page.lines]
+    if silent:
+        yield f"has {_named(silent)} without text, as scans are: run character recognition (OCR) over it"
+    damaged = [number for number, page in enumerate(read, 1) if page.is_damaged]
+    if damaged:
+        yield f"has {_named(damaged)} that can't be read: open and save it again"
+
+
+def _named(pages: Sequence[int]) -> str:
+    """Return a phrase for pages: ``3 pages (2, 5-6)``."""
     ranges: list[list[int]] = []
     for page in pages:
         if ranges and page == ranges[-1][-1] + 1:
@@ -171,6 +213,4 @@ def _warning(pages: Sequence[int]) -> str:
             ranges.append([page])
     named = ", ".join("-".join(map(str, found)) for found in ranges[:_MOST_NAMED])
     more = ", ..." if len(ranges) > _MOST_NAMED else ""
-    if len(pages) == 1:
-        return f"has a page without text ({named}), as a scan is: run character recognition (OCR) over it"
-    return f"has {len(pages)} pages without text ({named}{more}), as scans are: run character recognition (OCR) over it"
+    return f"a page ({named})" if len(pages) == 1 else f"{len(pages)} pages ({named}{more})"

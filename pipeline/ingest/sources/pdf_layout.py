@@ -6,6 +6,7 @@ the median height of the words' font, an em.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
@@ -31,6 +32,8 @@ _INDENT = 2.0  # em, at most
 _MOST_LINES = 4  # of a cell, on average
 _APART = 1.6  # distances of lines before a heading
 _TOUCH = 0.05  # em between words that are one
+_MOST_GAPS = 100  # of a page's line; they are compared with each other
+_INITIAL, _MOST_INITIALS = 1.8, 10  # em; of a page
 _DEEPEST = 20  # columns in columns
 _MARKER = re.compile(r"\W{1,2}|[(\[]?\w{1,4}[.):\]]|[(\[]\w{1,4}[)\]]\.?")
 _NOTE_MARK = re.compile(r"[\d*†‡§¶]{1,3}(?!\.\d)\W*\w")
@@ -52,7 +55,7 @@ class Word(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a column, or a row of a table."""
+    """A line of a column or of a footnote, or a row of a table."""
 
     text: str
     left: float
@@ -60,6 +63,7 @@ class Line(NamedTuple):
     y: float
     size: float
     is_row: bool = False
+    is_note: bool = False
 
 
 Gap = tuple[float, float]
@@ -82,7 +86,26 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
     if not words:
         return []
     to_left = 2 * sum(map(_is_to_left, (word.text for word in words))) > len(words)
-    return _Reader(median(word.size for word in words), to_left).read(words)
+    em = median(word.size for word in words)
+    body, notes = _split_notes(_Reader(em, to_left).read(_with_initials(words, em)))
+    return [*body, *(line._replace(is_note=True) for line in notes)]
+
+
+def _with_initials(words: Sequence[Word], em: float) -> list[Word]:
+    """Return the words, those that begin with an initial several lines high with it, in their line."""
+    initials = [word for word in words if len(word.text) == 1 and word.text.isupper() and word.size > _INITIAL * em]
+    whole = list(words)
+    for initial in initials[:_MOST_INITIALS]:
+        beside = [word for word in whole if abs(word.left - initial.right) < em and word.size < _INITIAL * em]
+        first = min((word for word in beside if abs(word.y - initial.y) < initial.size / 2), key=_height, default=None)
+        if first:
+            whole.remove(initial)
+            whole[whole.index(first)] = first._replace(text=initial.text + first.text, left=initial.left)
+    return whole
+
+
+def _height(word: Word) -> float:
+    return word.y
 
 
 class _Reader:
@@ -172,7 +195,8 @@ class _Reader:
                 piece = []
             piece.append(word.text)
             start = reach = max(reach, word.right)
-        return [*gaps, (start, _INFINITE)]
+        gaps.append((start, _INFINITE))
+        return gaps if len(gaps) <= _MOST_GAPS else [gaps[0], gaps[-1]]
 
     @property
     def _least(self) -> float:
@@ -223,7 +247,7 @@ class _Reader:
             yield _line(self._text(band), band)
             return
         line: list[Word] = []
-        for word in sorted(band, key=lambda word: word.y):
+        for word in sorted(band, key=_height):
             if line and word.y - line[0].y > self._em / 2:
                 yield _line(self._text(line), line)
                 line = []
@@ -250,7 +274,7 @@ def _bands(words: Iterable[Word]) -> list[list[Word]]:
 
 
 def _column(word: Word, gutters: Sequence[Gap]) -> int:
-    return sum(word.left + word.right > start + end for start, end in gutters)
+    return bisect_left(gutters, word.left + word.right, key=sum)
 
 
 def _alternates(run: _Run) -> bool:
@@ -308,7 +332,7 @@ def _split_notes(lines: list[Line]) -> tuple[list[Line], list[Line]]:
         return [], []
     size = _NOTE * median(line.size for line in lines)
     at = len(lines)
-    while at and lines[at - 1].size <= size:
+    while at and lines[at - 1].size <= size and not lines[at - 1].is_row:
         at -= 1
     starts = [number for number in range(at, len(lines)) if _NOTE_MARK.match(lines[number].text)]
     cut = starts[0] if starts else len(lines)

@@ -21,12 +21,24 @@ words of bash.pdf. Nothing else changes between 0.12 and 0.18 in ten manuals of 
 
 _UNSPACED, _APART = "\u2e80", 1.0  # from here on scripts are set without spaces
 _RAISED = (0.8, 0.15)  # a number above a word: its size at most, and how far it is raised, by the word's
+_STRAIGHT, _ASLANT = 0.1, 4  # quarter turns; the direction of what is between
 _HYPHEN = 2  # PDFium's character for a hyphen at the end of a line
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"
 _VISIBLE = 0.1  # of the font's height; soft hyphens that fonts draw are hyphens
 _VALUE_SIZE = 12.0  # points: the height of a line in a form, at most
 _FOLDED = [(0xFB00, 0xFB4F), (0xFB50, 0xFDFF), (0xFE70, 0xFEFC)]
 """Ligatures and presentation forms: shapes of letters, which a text has as letters. NFKC of others loses meaning."""
+
+_ACCENTS = dict(
+    zip(
+        "´`¨ˆ^˜~¸ˇ¯˘˙˚˝",
+        "\u0301\u0300\u0308\u0302\u0302\u0303\u0303\u0327\u030c\u0304\u0306\u0307\u030a\u030b",
+        strict=True,
+    )
+)
+"""Accents that TeX draws over letters of fonts that have none with accents."""
+
+_DOTTED = {"ı": "i", "ȷ": "j"}
 
 Box = tuple[float, float, float, float]
 Turned = dict[int, list[Word]]
@@ -54,7 +66,7 @@ def _words(text: pypdfium2.PdfTextPage) -> Iterator[tuple[int, Word]]:
             yield turn, word.word()
             word = _Letters()
         if box is not None and not word.text:
-            turn = round(raw.FPDFText_GetCharAngle(text, at) / (math.pi / 2)) % 4
+            turn = _turn(raw.FPDFText_GetCharAngle(text, at))
             box = _turned(text, at, turn)
         if box is not None:
             word.add(letter, box)
@@ -65,8 +77,19 @@ def _words(text: pypdfium2.PdfTextPage) -> Iterator[tuple[int, Word]]:
 _RECT = raw.FS_RECTF()
 
 
+def _turn(angle: float) -> int:
+    """Return an angle in quarter turns, or _ASLANT."""
+    turns = angle / (math.pi / 2)
+    return round(turns) % 4 if abs(turns - round(turns)) < _STRAIGHT else _ASLANT
+
+
 def _turned(text: pypdfium2.PdfTextPage, at: int, turn: int) -> Box:
-    """Return left, top, right and bottom of a character, downwards, as if its line ran from left to right."""
+    """Return left, top, right and bottom of a character, downwards, as if its line ran from left to right.
+
+    Text aslant, such as a watermark, has no places: it is one line, in the order of the file.
+    """
+    if turn == _ASLANT:
+        return at, 0.0, at + 1.0, 1.0
     raw.FPDFText_GetLooseCharBox(text, at, _RECT)
     left, bottom, right, top = _RECT.left, _RECT.bottom, _RECT.right, _RECT.top
     if turn == 0:
@@ -86,10 +109,17 @@ class _Letters:
 
     def add(self, letter: str, box: Box) -> None:
         folded = _folded(letter, box)
+        if self.text[-1:] in _ACCENTS and letter.isalpha() and self._is_over(box):
+            folded = unicodedata.normalize("NFC", _DOTTED.get(letter, letter) + _ACCENTS[self.text[-1]])
+            self.text, self._boxes = self.text[:-1], self._boxes[:-1]
         self.text += folded
         self._boxes += [box] * len(folded)
-        if not self._boxes[1:] or box[3] - box[1] > self._height:
+        if len(self._boxes) < 2 or box[3] - box[1] > self._height:
             self._highest = box
+
+    def _is_over(self, box: Box) -> bool:
+        """Return whether the last character, an accent, stands over the box of the next."""
+        return box[0] < (self._boxes[-1][0] + self._boxes[-1][2]) / 2 < box[2]
 
     @property
     def _height(self) -> float:
@@ -110,13 +140,20 @@ class _Letters:
         _, top, _, bottom = self._highest
         size = bottom - top
         left, right = min(box[0] for box in self._boxes), max(box[2] for box in self._boxes)
-        return Word(well_formed(self._ordered(size)), left, right, bottom - _MIDDLE * size, size)
+        return Word(_whole(self._ordered(size)), left, right, bottom - _MIDDLE * size, size)
 
     def _ordered(self, size: float) -> str:
         """Return the letters in order: PDFium turns runs of letters and numbers amid a script that runs to the left."""
         if self.text.isascii() and any(b[0] < a[0] - size / 4 for a, b in pairwise(self._boxes)):
             return "".join(letter for _, letter in sorted(zip(self._boxes, self.text, strict=True), key=_left))
         return self.text
+
+
+def _whole(text: str) -> str:
+    """Return a text with its characters whole that PDFium gives as two halves."""
+    if text.isascii():
+        return text
+    return well_formed(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 def _left(placed: tuple[Box, str]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,13 +13,13 @@ FIRST = 8  # the number of the object of the first page
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text at a place, in points from the left and from the top of a page; ``turned`` it runs upwards."""
+    """A text at a place, in points from the left and from the top of a page; turned by 90 degrees it runs upwards."""
 
     text: str
     left: float
     top: float
     size: float = 10.0
-    turned: bool = False
+    degrees: int = 0
 
 
 def placed(
@@ -68,7 +69,8 @@ def _drawn(piece: Piece, characters: str) -> bytes:
     codes = (
         bytes(characters.index(letter) + 1 for letter in piece.text) if font == b"F2" else piece.text.encode("cp1252")
     )
-    matrix = b"0 1 -1 0" if piece.turned else b"1 0 0 1"
+    cosine, sine = math.cos(math.radians(piece.degrees)), math.sin(math.radians(piece.degrees))
+    matrix = b"%.4f %.4f %.4f %.4f" % (cosine, sine, -sine, cosine)
     place = b"%s %.1f %.1f Tm" % (matrix, piece.left, 600 - piece.top)
     return b"BT /%s %.1f Tf %s <%s> Tj ET" % (font, piece.size, place, codes.hex().encode())
 

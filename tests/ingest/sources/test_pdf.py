@@ -129,9 +129,18 @@ def test_pages_that_show_something_and_have_no_text_are_named() -> None:
     writer.write(saved)
 
     assert read(saved.getvalue()).warnings == (
-        "has 2 pages without text (2, 4), as scans are: run character recognition (OCR) over it",
+        "has 2 pages (2, 4) without text, as scans are: run character recognition (OCR) over it",
     )
     assert read(pdf("words", "")).warnings == ()
+
+
+def test_a_damaged_page_is_named_and_the_others_are_read() -> None:
+    whole = placed(column(["One."], 30, 50), column(["Two."], 30, 50), column(["Three."], 30, 50))
+
+    found = read(whole.replace(b"10 0 obj\n<< /Type /Page", b"10 0 obj\n<< /Type /Pane"))
+
+    assert found.text == "One.\n\n\n\nThree."
+    assert found.warnings == ("has a page (2) that can't be read: open and save it again",)
 
 
 def test_ligatures_and_presentation_forms_are_letters() -> None:
@@ -157,6 +166,44 @@ def test_words_broken_at_the_end_of_lines_and_pages_are_whole() -> None:
     assert found.text == "The lamp has many capabilities,\nand the lighthouse\nnone."
     assert [found.text[start:] for start in found.page_starts] == [found.text, "none."]
     assert len(found.blocks) == 1
+
+
+def test_a_note_stands_before_a_paragraph_that_goes_on_on_the_next_page() -> None:
+    first = [
+        "The bells were sold.",
+        "",
+        "The keeper of the harbour at",
+        "Selby painted all four boats",
+        "before the ice came, to co-",
+    ]
+    lines = [*column(first, 30, 50), *column(["1 It was blue."], 30, 570, 7)]
+
+    found = read(placed([line for line in lines if line.text], column(["lour the bay, as he said."], 30, 50)))
+
+    assert found.text == (
+        "The bells were sold.\n\n1 It was blue.\n\nThe keeper of the harbour at\nSelby painted all four boats\n"
+        "before the ice came, to colour\nthe bay, as he said."
+    )
+
+
+def test_an_initial_of_several_lines_begins_the_first_of_them() -> None:
+    lines = [
+        Piece(line, 30 + 23 * (number < 2), 50 + 12 * number)
+        for number, line in enumerate(["he keeper of the light", "had a dog that could", "count to nine."])
+    ]
+
+    assert (
+        read(placed([Piece("T", 30, 62, 24), *lines])).text
+        == "The keeper of the light\nhad a dog that could\ncount to nine."
+    )
+
+
+def test_accents_that_are_drawn_over_letters_and_characters_beyond_the_first_plane_are_whole() -> None:
+    accented = [Piece("M", 30, 50), Piece("\N{DIAERESIS}", 38.3, 50), Piece("u", 38.3, 50), Piece("ller", 44, 50)]
+    letters = "\N{MATHEMATICAL ITALIC SMALL X}\U00020000a"
+
+    assert read(placed(accented)).text == "M\N{LATIN SMALL LETTER U WITH DIAERESIS}ller"
+    assert read(placed([Piece(letters, 30, 50)], characters=letters)).text == letters
 
 
 def test_running_heads_and_page_numbers_are_left_out() -> None:

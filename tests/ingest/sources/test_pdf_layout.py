@@ -120,11 +120,17 @@ def test_bullets_and_numbers_are_no_column() -> None:
 
 
 def test_lines_that_run_upwards_are_read_as_such_and_after_those_that_do_not() -> None:
-    upwards = [Piece(line, 300 + 12 * number, 400, turned=True) for number, line in enumerate(BELLS)]
+    upwards = [Piece(line, 300 + 12 * number, 400, degrees=90) for number, line in enumerate(BELLS)]
 
     assert words(placed(column(BOATS, 30, 50), upwards)) == prose(BOATS, BELLS)
     assert words(placed([*upwards, *column([*BOATS, *ROPES], 30, 50)])) == prose(BOATS, ROPES, BELLS)
     assert words(placed(upwards, page_entries=b"/Rotate 90")) == prose(BELLS)
+
+
+def test_a_watermark_over_the_text_is_a_line_of_its_own() -> None:
+    assert (
+        words(placed([*column(BOATS, 30, 50), Piece("First draft", 60, 120, 30, 40)])) == f"{prose(BOATS)} First draft"
+    )
 
 
 def test_a_script_that_runs_to_the_left_is_in_the_order_of_its_readers() -> None:

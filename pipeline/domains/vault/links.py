@@ -15,6 +15,7 @@ from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.errors import SourceError, did_you_mean
 from pipeline.files.guard import composed
 from pipeline.grouping import grouped
+from pipeline.ingest.sources.markdown import blanked
 from pipeline.records import BlockKind, Document, Metadata
 from pipeline.text.names import folded as folded_name
 
@@ -235,11 +236,12 @@ def document_of(note: Note, resolver: NoteResolver) -> Document:
     filled = {name: value for name, value in own.items() if value}
     origin = {} if note.path else ORIGIN
     metadata: Metadata = {**note.metadata, **filled, "published": note.published, **origin}  # type: ignore[dict-item]
-    has_text = bool(note.text[note.body_start :].strip()) or note.described[0] < note.described[1]
+    text = blanked(note.text, note.comments)
+    has_text = bool(text[note.body_start :].strip()) or note.described[0] < note.described[1]
     document = Document(
         note.key,
         note.title,
-        note.text if has_text else note.title,
+        text if has_text else note.title,
         links=tuple(links if has_text else (replace(link, start=0, end=0) for link in links)),
         metadata=metadata,
         path=note.path,

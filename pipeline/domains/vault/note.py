@@ -50,9 +50,9 @@ class Note:
     Only a note that was read from a text has one: ``text`` is the whole file, ``body_start`` the character where its
     front matter ends, ``described`` the span of the description in it, empty if the note gives none. ``blocks`` and
     ``links`` are in characters of ``text``; ``in_code`` are wikilinks that a code block or span shows, which link
-    nothing; ``warnings`` say what is wrong with the front matter. Only a stored note has ``unresolved``, the targets of
-    its links that lead to no note, ``original``, its whole text if an agent created it and it is in no folder, and
-    ``version``, the hash of its text.
+    nothing; ``comments`` are the spans of what only its author sees; ``warnings`` say what is wrong with the front
+    matter. Only a stored note has ``unresolved``, the targets of its links that lead to no note, ``original``, its
+    whole text if an agent created it and it is in no folder, and ``version``, the hash of its text.
     """
 
     key: str
@@ -66,6 +66,7 @@ class Note:
     blocks: tuple[Block, ...] = ()
     links: tuple[Link, ...] = ()
     in_code: tuple[Link, ...] = ()
+    comments: tuple[tuple[int, int], ...] = ()
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     scope: Scope = ANY

@@ -15,6 +15,7 @@ from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import Decision
 from pipeline.ids import digest
 from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.markdown import blanked
 
 _READ_AGAIN = "Read the note again, and decide anew."
 
@@ -97,7 +98,7 @@ def _check_unchanged(stored: Note, file: Note | None, version: str) -> None:
         raise CorpusError(
             f"{stored.key!r} has changed since it was read: its version is {stored.version} now.", _READ_AGAIN
         )
-    if file and digest(file.text) != stored.version:
+    if file and digest(blanked(file.text, file.comments)) != stored.version:
         raise SourceError(f"The file of {stored.key!r} has changed since the last sync.", f"Sync. {_READ_AGAIN}")
 
 

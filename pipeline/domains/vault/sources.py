@@ -17,7 +17,7 @@ from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, content_of, decod
 from pipeline.files.guard import encodable
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
-from pipeline.ingest.sources.markdown import blocks_and_links
+from pipeline.ingest.sources.markdown import blanked, blocks_and_links, comment_spans
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.walk import Pattern, find, is_pattern
 from pipeline.records import Block, BlockKind, Link, Skipped
@@ -58,12 +58,15 @@ def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaul
     front = split_front_matter(text)
     mapping, body = front.mapping, front.text
     start = len(text) - len(body)
+    comments = comment_spans(body, obsidian=True)
     blocks, links = blocks_and_links(body)
     blocks = blocks or tuple(paragraphs(body))
-    fields = {**_properties(body, blocks), **{str(name): value for name, value in mapping.items()}}
+    shown = blanked(body, comments)
+    fields = {**_properties(shown, blocks), **{str(name): value for name, value in mapping.items()}}
     shifted = tuple(replace(block, start=block.start + start, end=block.end + start) for block in blocks)
     in_body = [replace(link, start=link.start + start, end=link.end + start) for link in links]
-    linked = (*_front_links(text, start), *_with_contexts(text, shifted, in_body))
+    hidden = tuple((first + start, last + start) for first, last in comments)
+    linked = (*_front_links(text, start), *_with_contexts(text[:start] + shown, shifted, in_body, hidden))
     # Logseq writes ___ or %2F for the folders of a namespace.
     name = key.rsplit("/", 1)[-1].rsplit(".", 1)[0].replace("___", "/").replace("%2F", "/").strip() or key
     tags = [tag for word in _listed(fields.get("tags", fields.get("tag")), r"[,\s]+") if (tag := word.lstrip("#"))]
@@ -72,8 +75,8 @@ def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaul
     return Note(
         key=key,
         path=path,
-        title=scalar_title(fields.get("title")) or first_heading(body, blocks) or name,
-        description=_description(fields, body, blocks),
+        title=scalar_title(fields.get("title")) or first_heading(shown, blocks) or name,
+        description=_description(fields, shown, blocks),
         type=NoteType(next((type_ for type_ in types if type_ in set(NoteType)), NoteType.CONCEPT)),
         text=text,
         body_start=start,
@@ -81,6 +84,7 @@ def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaul
         blocks=shifted,
         links=linked,
         in_code=tuple(_in_code(text, linked)),
+        comments=hidden,
         tags=tuple(dict.fromkeys([*tags, *_inline_tags(body, blocks)])),
         aliases=tuple(dict.fromkeys(_listed(fields.get("aliases", fields.get("alias"))))),
         scope=Scope(*(scalar_title(fields.get(name)) or getattr(defaults, name) for name in Scope._fields)),
@@ -197,7 +201,10 @@ def _in_code(text: str, links: Sequence[Link]) -> Iterator[Link]:
             yield Link(wikilink_target(match[1]) or "", start, match.end(), wikilink_fragment(match[1]))
 
 
-def _with_contexts(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> Iterator[Link]:
+def _with_contexts(
+    text: str, blocks: Sequence[Block], links: Sequence[Link], comments: Sequence[tuple[int, int]]
+) -> Iterator[Link]:
+    """Yield links with their types and sentences; ``text`` is without the comments, whose links have neither."""
     starts = [block.start for block in blocks]
 
     @cache
@@ -209,6 +216,9 @@ def _with_contexts(text: str, blocks: Sequence[Block], links: Sequence[Link]) ->
         return [line.span() for line in _LINE.finditer(text, block.start, block.end)]
 
     for link in links:
+        if any(begin <= link.start < stop for begin, stop in comments):
+            yield link
+            continue
         first, last = max(0, link.start - _LONGEST_CONTEXT), link.end + _LONGEST_CONTEXT
         line = max(first, text.rfind("\n", first, link.start) + 1)
         before = text[line : link.start].removesuffix("!")

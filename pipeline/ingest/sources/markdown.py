@@ -2,11 +2,12 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 
@@ -30,7 +31,25 @@ _KINDS = {
 _LONG_HEADING = 200  # characters; chosen by hand, not measured
 _NEWLINE = re.compile("\n")
 _TAG = re.compile(r"<[^<>]*>")
+_MARK = re.compile(r"`+|<!--|\n[ \t]*(?=\n)|%%")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_NO_NEWLINE = re.compile(r"[^\n]")
+_INDENTED = 100  # characters before a comment that begins a line, at most; chosen by hand
+_CODE = frozenset(("fence", "code_block"))
+_UNSHOWN = re.compile(
+    r"""^ {0,3}\[[^\]\n]*\]:[ \t]+(?:#|<#?>)[ \t]*(?:"[^\n]*"|'[^\n]*'|\([^\n]*\))[ \t]*$""", re.MULTILINE
+)
+"""A link definition that leads nowhere, by which people write comments: ``[//]: # (text)``."""
+
+
+def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Apply the library's rule for link definitions, but to no footnote: ``[^1]: https://example.org``."""
+    is_note = state.src.startswith("[^", state.bMarks[start] + state.tShift[start])
+    return not is_note and reference(state, start, end, silent)
+
+
 _PARSER = MarkdownIt("commonmark").enable("table")
+_PARSER.block.ruler.at("reference", _reference)
 _PARSER.core.ruler.enableOnly(["normalize", "block"])
 
 
@@ -119,13 +138,13 @@ _LINK_PARSER.inline.ruler.before("link", "wikilink", _wikilink)
 
 
 def structure(document: Document) -> Document:
-    """Return a document of Markdown without its front matter, with its blocks, links and metadata.
+    """Return a document of Markdown without its front matter and comments, with its blocks, links and metadata.
 
     The document's own title and metadata take precedence over the front matter's. Without either, the title is the
     first heading of level 1, or empty.
     """
     front = split_front_matter(document.text)
-    mapping, text = front.mapping, front.text
+    mapping, text = front.mapping, blanked(front.text, comment_spans(front.text), "")
     blocks, linked = blocks_and_links(text)
     title = scalar_title(mapping.pop("title", None))
     return replace(
@@ -143,9 +162,70 @@ def structure(document: Document) -> Document:
 def blocks_and_links(text: str) -> tuple[tuple[Block, ...], tuple[Link, ...]]:
     """Return the blocks and links of Markdown without front matter; links within the text have an empty target."""
     env: dict[str, Any] = {}
-    tokens = _PARSER.parse(text, env)
-    lines = [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
+    tokens, lines = _parsed(text, env)
     return tuple(_blocks(text, tokens, lines)), tuple(links(text, tokens, lines, env))
+
+
+def _parsed(text: str, env: dict[str, Any]) -> tuple[Sequence[Token], Sequence[int]]:
+    """Return the tokens of a text's blocks, and the offsets of its lines and, last, its length."""
+    return _PARSER.parse(text, env), [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
+
+
+def comment_spans(text: str, *, obsidian: bool = False) -> list[tuple[int, int]]:
+    """Return the spans of the comments in Markdown that isn't code, in order; with ``obsidian`` those of ``%%`` too."""
+    is_marked = "<!--" in text or (obsidian and "%%" in text)
+    spans = [match.span() for match in _UNSHOWN.finditer(text)] if "]: " in text else []
+    if not spans and not is_marked:
+        return []
+    tokens, lines = _parsed(text, {})
+    code = [(lines[token.map[0]], lines[token.map[1]]) for token in tokens if token.map and token.type in _CODE]
+    starts = [start for start, _ in code]
+    shown = [span for span in spans if not _held(code, starts, span[0])]
+    return sorted([*shown, *(_marked_comments(text, code, starts, obsidian=obsidian) if is_marked else ())])
+
+
+def _held(spans: Sequence[tuple[int, int]], starts: Sequence[int], at: int) -> int:
+    """Return the end of the span that holds ``at``; 0 if none does."""
+    place = bisect_right(starts, at) - 1
+    return spans[place][1] if place >= 0 and at < spans[place][1] else 0
+
+
+def _marked_comments(
+    text: str, code: Sequence[tuple[int, int]], starts: Sequence[int], *, obsidian: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans between the marks of comments, but for those in code blocks and in code within a line."""
+    at, ticks, closings = 0, "", {"<!--": "-->", **({"%%": "%%"} if obsidian else {})}
+    while match := _MARK.search(text, at):
+        start, mark = match.start(), match[0]
+        at = match.end()
+        if end := _held(code, starts, start):
+            at, ticks = end, ""
+        elif mark[0] == "\n":
+            ticks = ""
+        elif mark[0] == "`":
+            ticks = "" if mark == ticks else ticks or mark
+        elif not ticks and mark in closings:
+            end = text.find(closings[mark], at)
+            if end < 0:
+                del closings[mark]  # so that no further one is searched to the end
+            elif mark == "<!--" or _begins_line(text, start) or not _BLANK_LINE.search(text, at, end):
+                at = end + len(closings[mark])
+                yield start, at
+
+
+def _begins_line(text: str, at: int) -> bool:
+    first = max(0, at - _INDENTED)
+    newline = text.rfind("\n", first, at)
+    return (newline >= 0 or first == 0) and not text[max(newline + 1, first) : at].strip()
+
+
+def blanked(text: str, spans: Iterable[tuple[int, int]], blank: str = " ") -> str:
+    """Return a text with each character in ``spans`` as ``blank``, but for line feeds: lines keep their numbers."""
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [text[at:start], _NO_NEWLINE.sub(blank, text[max(at, start) : end])]
+        at = max(at, end)
+    return "".join([*parts, text[at:]])
 
 
 def _blocks(text: str, tokens: Sequence[Token], lines: Sequence[int]) -> Iterator[Block]:

@@ -17,9 +17,15 @@ from pipeline.records import Block, BlockKind, Document, Link
 from pipeline.text.outline import first_heading
 from pipeline.text.prose import trimmed
 
-_CODE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)::")
-_TABLE = re.compile(r"\s*\.\. (?:table|list-table|csv-table)::")
-_MARKUP = re.compile(r"\s*\.\.(?:\s+(?:_|\[|\||(?!\S+::))|$)")
+_CODE = re.compile(r"\s*\.\.[ \t]+(?:code|code-block|sourcecode|parsed-literal|math|prompt|ipython)[ ]?::")
+_TABLE = re.compile(r"\s*\.\.[ \t]+(?:table|list-table|csv-table)[ ]?::")
+_EXPLICIT = re.compile(r"\s*\.\.(?:[ \t]|$)")
+_TARGET = re.compile(r"\s*\.\.[ \t]+(?:_|\|[^|\n]+\|[ \t]+(?!replace::))")
+_CONTENT = re.compile(
+    r"\s*\.\.[ \t]+(?:\[[^\[\]\n]+\](?:[ \t]|$)|\|[^|\n]+\|[ \t]+replace::|[^\W_][\w.:+-]*[ ]?::(?:[ \t]|$))"
+)
+"""Footnotes, citations, replacements and directives; other explicit markup that is no target is a comment."""
+
 _MAX_TABLE_LINES = 200  # chosen by hand, to bound the time of a table without an end
 _RULE = re.compile(r"\s*(?:\+(?:[-=]+\+)+|=+(?:\s+=+)+)\s*$")
 _SETTINGS = {
@@ -47,32 +53,47 @@ _LINK = re.compile(
 
 
 class _LineBlock(NamedTuple):
-    """A block: the index of the line after it, and its kind, None for markup."""
+    """A block: the index of the line after it, and its kind, None for markup, such as comments."""
 
     end: int
     kind: BlockKind | None
     level: int = 0
+    is_comment: bool = False
 
 
 def _blocks(text: str, lines: Sequence[str], headings: Mapping[int, _LineBlock]) -> Iterator[Block]:
-    """Yield the blocks of ``text``, found line by line, as docutils' tree doesn't hold their offsets.
-
-    ``headings`` are by the indices of their first lines. Comments and targets are left out. The content of a directive
-    such as ``note`` is paragraphs.
-    """
+    """Yield the blocks of ``text``; ``headings`` are by the indices of their first lines. Markup is left out."""
     offsets = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for at, block in _line_blocks(lines, headings):
+        start, end = trimmed(text, offsets[at], min(offsets[block.end], len(text)))
+        if block.kind is not None and start < end:
+            yield Block(block.kind, start, end, block.level)
+
+
+def _line_blocks(lines: Sequence[str], headings: Mapping[int, _LineBlock]) -> Iterator[tuple[int, _LineBlock]]:
+    """Yield the blocks with their first lines, found line by line, as docutils' tree doesn't hold their offsets.
+
+    The content of a directive such as ``note`` is paragraphs.
+    """
     at, literal = 0, False
     while at < len(lines):
         if not lines[at].strip():
             at += 1
             continue
         block = _block_at(lines, at, headings, literal)
-        directive = lines[at].lstrip().startswith(".. ")
+        directive = _EXPLICIT.match(lines[at]) is not None
         literal = block.kind is BlockKind.PARAGRAPH and not directive and lines[block.end - 1].rstrip().endswith("::")
-        start, end = trimmed(text, offsets[at], min(offsets[block.end], len(text)))
-        if block.kind is not None and start < end:
-            yield Block(block.kind, start, end, block.level)
+        yield at, block
         at = block.end
+
+
+def _without_comments(lines: Sequence[str], headings: Mapping[int, _LineBlock]) -> list[str]:
+    """Return the lines with those of comments empty, so that the others keep their numbers."""
+    shown = list(lines)
+    for at, block in _line_blocks(lines, headings):
+        if block.is_comment:
+            shown[at : block.end] = [""] * (block.end - at)
+    return shown
 
 
 def _block_at(lines: Sequence[str], at: int, headings: Mapping[int, _LineBlock], literal: bool) -> _LineBlock:
@@ -82,9 +103,13 @@ def _block_at(lines: Sequence[str], at: int, headings: Mapping[int, _LineBlock],
         return headings[at]
     if literal and line[:1].isspace():
         return _LineBlock(_indented(lines, at, _indent(line) - 1), BlockKind.CODE)
-    for pattern, directive in ((_CODE, BlockKind.CODE), (_TABLE, BlockKind.TABLE), (_MARKUP, None)):
+    for pattern, directive in ((_CODE, BlockKind.CODE), (_TABLE, BlockKind.TABLE), (_TARGET, None)):
         if pattern.match(line):
             return _LineBlock(_indented(lines, at + 1, _indent(line)), directive)
+    if line.strip() == ".." and not (at + 1 < len(lines) and lines[at + 1].strip()):
+        return _LineBlock(at + 1, None)  # it ends what is above, and takes no text with it
+    if _EXPLICIT.match(line) and not _CONTENT.match(line):
+        return _LineBlock(_indented(lines, at + 1, _indent(line)), None, is_comment=True)
     if _RULE.match(line):
         return _LineBlock(_table(lines, at), BlockKind.TABLE)
     kind = BlockKind.CODE if line.lstrip().startswith(">>>") else BlockKind.PARAGRAPH
@@ -124,7 +149,7 @@ def _table(lines: Sequence[str], at: int) -> int:
 
 
 def structure(document: Document) -> Document:
-    """Return a document of reStructuredText with its blocks, its links and, if it has any, a title.
+    """Return a document of reStructuredText without comments, with its blocks, its links and, if it has any, a title.
 
     Raises Unreadable.
     """
@@ -134,9 +159,11 @@ def structure(document: Document) -> Document:
         parser = Parser(inliner=_PlainInliner())
         tree = publish_doctree(text.translate(_LINE_ENDS), parser=parser, settings_overrides=_SETTINGS)
         headings = dict(_headings(tree, lines))
+    lines = _without_comments(lines, headings)
+    text = "\n".join(lines)
     blocks = tuple(_blocks(text, lines, headings))
     title = document.title or first_heading(text, blocks)
-    return replace(document, title=title, blocks=blocks, links=tuple(_links(text)))
+    return replace(document, title=title, text=text, blocks=blocks, links=tuple(_links(text)))
 
 
 def _headings(tree: nodes.document, lines: Sequence[str]) -> Iterator[tuple[int, _LineBlock]]:

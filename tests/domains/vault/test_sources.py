@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.domains.vault.links import documents
 from pipeline.domains.vault.note import Folder, Note, NoteType, Scope
 from pipeline.domains.vault.sources import LONGEST_DESCRIPTION, plain, read_folder, shortened
 
@@ -88,6 +89,22 @@ def test_links_have_their_types_fragments_and_sentences(note: Callable[[str], No
     assert links["Bare"].context == links["Home"].context == ""
     for link in read.links:
         assert link.target.split("/")[-1].replace(" ", "%20") in read.text[link.start : link.end].replace(" ", "%20")
+
+
+def test_comments_make_no_description_and_no_context(note: Callable[[str], Note]) -> None:
+    text = (
+        "%% Secret remark. %%\n\n<!-- secret -->\n\nThe moon %%secret [[Sun]]%% moves the [[Sea]] twice.\n\n"
+        "%%\nsecret\n\nlast\n%%\n\n`%%shown%%`\n"
+    )
+    read = note(text)
+    (document,) = documents(Folder("", (read,), frozenset(), ()))
+
+    assert read.description == "The moon moves the Sea twice."
+    assert {link.target: link.context for link in read.links} == {"Sun": "", "Sea": "The moon moves the Sea twice."}
+    assert read.text == text
+    assert len(document.text) == len(text)
+    assert "secret" not in document.text.casefold()
+    assert "%%shown%%" in document.text
 
 
 def test_links_in_code_are_none(note: Callable[[str], Note]) -> None:

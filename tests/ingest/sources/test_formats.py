@@ -82,10 +82,41 @@ last
 """
 
 
+def test_rst_keeps_notes_and_leaves_out_comments() -> None:
+    text = (
+        ".. [#f1] By the verger.\n.. [OAK1903] Oak: Bells.\n   Second edition.\n.. [1] One.\n.. |v| replace:: 4.1\n\n"
+        "..  note::  Mind the\n    steps.\n\n.. py:function:: ring(bell)\n\n   Rings.\n\n"
+        ".. secret remark\n   in lines\n\n   and more\n\nShown::\n\n   .. shown remark\n\n"
+        "..\n   secret too\n\n..\n\n   quoted\n\n..  secret again\n"
+        ".. _target: https://example.org\n.. |logo| image:: x.png\nend"
+    )
+
+    found = parse("rst", text)
+
+    shown = "\n".join(found.text[block.start : block.end] for block in found.blocks)
+    assert [line.strip() for line in shown.split("\n") if line.strip()] == [
+        ".. [#f1] By the verger.",
+        ".. [OAK1903] Oak: Bells.",
+        "Second edition.",
+        ".. [1] One.",
+        ".. |v| replace:: 4.1",
+        "..  note::  Mind the",
+        "steps.",
+        ".. py:function:: ring(bell)",
+        "Rings.",
+        "Shown::",
+        ".. shown remark",
+        "quoted",
+        "end",
+    ]
+    assert "secret" not in found.text
+    assert found.text.count("\n") == text.count("\n")
+
+
 def test_rst_blocks_are_the_source_itself() -> None:
     found = parse("rst", RST)
 
-    assert (found.title, found.text) == ("Title", RST)
+    assert (found.title, found.text) == ("Title", RST.replace(".. comment\n   left out\n", "\n\n"))
     assert blocks(found) == [
         ("heading", 1, "=====\nTitle\n====="),
         (

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pipeline.ingest.sources.formats import parser_of
+from pipeline.ingest.sources.markdown import comment_spans
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
@@ -298,6 +301,42 @@ def test_malformed_toml_and_json_cost_no_text_either(text: str, metadata: dict[s
 )
 def test_a_plain_value_that_yaml_trips_over_is_kept_as_written(value: str, expected: str) -> None:
     assert document(f"---\nfirst: 1\nkey: {value}\n---\n").metadata == {"first": 1, "key": expected}
+
+
+def test_footnotes_are_text_and_no_links() -> None:
+    found = document("Tall.[^1]\n\n[^1]: Amsel1998\n[^two]: https://tower.example/repairs\n\n[r]: a.md\n")
+
+    assert [found.text[block.start : block.end] for block in found.blocks] == [
+        "Tall.[^1]",
+        "[^1]: Amsel1998\n[^two]: https://tower.example/repairs",
+    ]
+    assert found.links == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("One.\n\n<!-- secret -->\n\nTwo.", "One.\n\n\n\nTwo."),
+        ("# One <!-- secret -->\nA <!-- secret\nsecret --> b.", "# One \nA \n b."),
+        ("[//]: # (secret)\n[comment]: <> (secret)\nOne.", "\n\nOne."),
+        ("One `<!-- shown -->` <!-- secret -->two.", "One `<!-- shown -->` two."),
+        ("```\n<!-- shown -->\n```\n<!-- secret -->", "```\n<!-- shown -->\n```\n"),
+        ("    <!-- shown -->\n\n<!--secret-->\n\n<!-- open", "    <!-- shown -->\n\n\n\n<!-- open"),
+        ("%%time and %%shown%% too", "%%time and %%shown%% too"),
+    ],
+)
+def test_comments_are_left_out_and_lines_keep_their_numbers(text: str, shown: str) -> None:
+    assert document(text).text == shown
+
+
+@pytest.mark.parametrize("part", ["<!--", "<!-- a", "%%", "%% a `", "<!-- a --> ", "`", "%%a%% ", "[x]: # (a\n"])
+def test_comments_are_found_in_linear_time(part: str) -> None:
+    def seconds(count: int) -> float:
+        start = time.process_time()
+        comment_spans("a " + part * count, obsidian=True)
+        return time.process_time() - start
+
+    assert seconds(20_000) < 3 * seconds(10_000) + 0.1
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

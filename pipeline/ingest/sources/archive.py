@@ -49,6 +49,7 @@ class Archive:
         if size > source.limits.bytes_unpacked:
             fix = "Split it, or raise sources.max_unpacked_megabytes."
             raise Unreadable(f"unpacks to {size / MEGABYTE:,.0f} MB", fix)
+        self._claimed: set[str] = set()
         self.names = frozenset(entry.filename for entry in entries)
 
     def read(self, name: str) -> bytes:
@@ -66,6 +67,15 @@ class Archive:
             if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
                 raise MemoryError from None
             raise
+
+    def claim(self, name: str) -> bool:
+        """Return whether there is such a part and no place of the document has it yet.
+
+        A hostile document may show a part a million times.
+        """
+        is_new = name in self.names and name not in self._claimed
+        self._claimed.add(name)
+        return is_new
 
     def relations(self, part: str) -> Relations:
         """Return the relations of a part, those of the package for an empty name."""

@@ -6,10 +6,14 @@ loses or mistakes 25, pandoc 3.9 15, mammoth 1.13 and docx2python 3.7 9 each.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from email import message_from_bytes, policy
 from functools import partial
 from typing import ClassVar
 
-from pipeline.files import well_formed
+from pipeline.files import Unreadable, well_formed
+from pipeline.ingest.sources import html
 from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name, shown
 from pipeline.ingest.sources.flow import Flow, Write
 from pipeline.ingest.sources.link_targets import document_target
@@ -23,8 +27,8 @@ _HEADING = re.compile(
 )
 """Names of headings' styles. Word writes them in English in files of any language, other programs may not."""
 
-_LEFT_OUT = frozenset("del moveFrom pPr rPr tblPr tblGrid trPr tcPr sdtPr sdtEndPr sectPr instrText rt".split())
-"""What is deleted or moved away, properties, codes of fields, and the reading aids above words."""
+_LEFT_OUT = frozenset("del moveFrom pPr rPr tblPr tblGrid trPr tcPr sdtPr sdtEndPr sectPr rt".split())
+"""What is deleted or moved away, properties, and the reading aids above words."""
 
 _CHARACTERS = {"tab": " ", "ptab": " ", "br": " ", "cr": " ", "noBreakHyphen": "-"}
 
@@ -37,8 +41,22 @@ _PRIVATE = 0xE000
 _FONT_CODES = 0xF000
 """What Word adds to the codes of a font of symbols: they lie in the area for private use."""
 
+_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]+)"')
+
+_LONGEST_CODE = 2_000
+"""Characters of a field's code that are read: those of the longest addresses that browsers take."""
+
 _LONGEST_LABEL = 100
 """Most characters of a cell over several rows that is written in each of them. Chosen by hand; not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """An open field: its code, where its result begins, and whether its code goes on, or that of one around it."""
+
+    code: str = ""
+    start: int = 0
+    is_hidden: bool = True
 
 
 def parse(source: Source) -> Document:
@@ -61,6 +79,7 @@ class _Word:
     """Writes the elements of a Word file to a text."""
 
     def __init__(self, archive: Archive) -> None:
+        self._archive = archive
         self.built = Flow()
         self._relations = archive.relations(archive.main())
         parts = {item.kind: item.target for item in self._relations.values() if item.target in archive.names}
@@ -70,7 +89,7 @@ class _Word:
             for kind in ("footnote", "endnote")
             for note in (archive.xml(parts[f"{kind}s"]) if f"{kind}s" in parts else ())
         }
-        self._fields: list[bool] = []
+        self._fields: list[_Field] = []
 
     def blocks(self, parent: Element) -> None:
         """Write all blocks below an element."""
@@ -80,6 +99,8 @@ class _Word:
                 self._paragraph(child)
             elif name == "tbl":
                 self._table(child)
+            elif name == "altChunk":
+                self._page(child)
             else:
                 self.blocks(child)
 
@@ -102,6 +123,22 @@ class _Word:
             return 0
         own = attribute(properties.find("{*}outlineLvl"), "val")
         return _outline_level(own) if own else self._levels.get(attribute(properties.find("{*}pStyle"), "val"), 0)
+
+    def _page(self, chunk: Element) -> None:
+        """Write the blocks of a page of HTML or MHTML in the file: so programs on the web make Word files."""
+        relation = self._relations.get(attribute(chunk, "id"))
+        if self.built.in_table or not relation or not self._archive.claim(relation.target):
+            return
+        data = self._archive.read(relation.target)
+        if relation.target.lower().endswith((".mht", ".mhtml")):
+            body = message_from_bytes(data, policy=policy.default).get_body(("html",))
+            data = body.get_content().encode() if body else b""
+        self.built.close(BlockKind.PARAGRAPH)
+        with suppress(Unreadable):
+            page = html.parse(Source("", "", data))
+            for block in page.blocks:
+                self.built.write_verbatim(page.text[block.start : block.end])
+                self.built.close(block.kind, block.level)
 
     def _table(self, table: Element) -> None:
         labels: dict[int, str] = {}
@@ -129,18 +166,37 @@ class _Word:
             self._WRITERS.get(name, _Word._words)(self, child)
 
     def _text(self, text: Element) -> None:
-        if not self._fields or not self._fields[-1]:
+        if not self._fields or not self._fields[-1].is_hidden:
             self.built.write(well_formed(text.text or ""))
 
     def _field(self, mark: Element) -> None:
-        """Note of each open field whether its code goes on, which isn't shown, nor are the results of fields in it."""
+        """Begin a field, its result or the text after it; its code isn't shown, nor are the results of fields in it."""
         kind = attribute(mark, "fldCharType")
         if kind == "begin":
-            self._fields.append(True)
+            self._fields.append(_Field())
         elif self._fields:
-            self._fields.pop()
+            field = self._fields.pop()
             if kind == "separate":
-                self._fields.append(bool(self._fields) and self._fields[-1])
+                hidden = bool(self._fields) and self._fields[-1].is_hidden
+                self._fields.append(_Field(field.code, self.built.offset, is_hidden=hidden))
+            elif field.code and not field.is_hidden:
+                self._link_field(field.code, field.start)
+
+    def _code(self, code: Element) -> None:
+        if self._fields:
+            field = self._fields[-1]
+            self._fields[-1] = replace(field, code=f"{field.code}{code.text or ''}"[:_LONGEST_CODE])
+
+    def _simple_field(self, field: Element) -> None:
+        start = self.built.offset
+        self._words(field)
+        self._link_field(attribute(field, "instr"), start)
+
+    def _link_field(self, code: str, start: int) -> None:
+        link = _LINK.match(code)
+        target = document_target(link[1].replace("\\\\", "/")) if link else None
+        if target:
+            self.built.link(target, start)
 
     def _run(self, run: Element) -> None:
         properties = run.find("{*}rPr")
@@ -194,6 +250,8 @@ class _Word:
         "t": _text,
         "r": _run,
         "fldChar": _field,
+        "instrText": _code,
+        "fldSimple": _simple_field,
         "sym": _symbol,
         "hyperlink": _hyperlink,
         "docPr": _picture,

@@ -123,7 +123,7 @@ class _Text:
     def _formula(self, item: Element) -> None:
         """Write the words of a formula, which has a part of its own."""
         name = posixpath.normpath(attribute(item, "href")) + "/content.xml"
-        if name in self._archive.names and local_name(root := self._archive.xml(name)) == "math":
+        if self._archive.claim(name) and local_name(root := self._archive.xml(name)) == "math":
             words = (leaf.text or "" for leaf in root.iter("{*}mi", "{*}mn", "{*}mo", "{*}mtext"))
             self.built.write(well_formed(" ".join(words)))
 

@@ -62,7 +62,7 @@ class _Slide:
             self._shapes(tree)
         for notes in [item.target for item in self._relations.values() if item.kind == "notesSlide"]:
             self._relations = self._archive.relations(notes)
-            for shape in self._archive.xml(notes).iter("{*}sp"):
+            for shape in self._archive.xml(notes).iter("{*}sp") if self._archive.claim(notes) else ():
                 if _placeholder(shape) == "body":
                     self._shapes(shape)
 
@@ -107,7 +107,8 @@ class _Slide:
             if attribute(run, "type").startswith(("slidenum", "datetime")):
                 continue
             start = self._built.offset
-            text = well_formed("".join(piece.text or " " for piece in run.iter("{*}t", "{*}br")))
+            pieces = run.iter("{*}t", "{*}br")
+            text = well_formed("".join(" " if local_name(piece) == "br" else piece.text or "" for piece in pieces))
             shift = attribute(run.find("{*}rPr"), "baseline") or "0"
             if shift == "0":
                 self._built.write(text)
@@ -119,19 +120,22 @@ class _Slide:
             if target:
                 self._built.link(target, start)
 
+    def _root(self, id_: str) -> Element | None:
+        relation = self._relations.get(id_)
+        is_new = relation is not None and self._archive.claim(relation.target)
+        return self._archive.xml(relation.target) if relation and is_new else None
+
     def _diagram(self, ids: Element) -> None:
         """Write the texts of a diagram, which has a part of its own."""
-        relation = self._relations.get(attribute(ids, "dm"))
-        if relation and relation.target in self._archive.names:
-            for paragraph in self._archive.xml(relation.target).iter("{*}p"):
-                self._paragraph(paragraph)
+        root = self._root(attribute(ids, "dm"))
+        for paragraph in () if root is None else root.iter("{*}p"):
+            self._paragraph(paragraph)
 
     def _chart(self, chart: Element) -> None:
         """Write the title of a chart, and a line for each series: its name, and its values by category."""
-        relation = self._relations.get(attribute(chart, "id"))
-        if not relation or relation.target not in self._archive.names:
+        root = self._root(attribute(chart, "id"))
+        if root is None:
             return
-        root = self._archive.xml(relation.target)
         for paragraph in root.iterfind("{*}chart/{*}title//{*}p"):
             self._paragraph(paragraph)
         for series in root.iter("{*}ser"):

@@ -156,10 +156,10 @@ def zipped(parts: Mapping[str, str]) -> bytes:
 
 
 def relations(*kinds_and_targets: tuple[str, str]) -> str:
-    """Return a part of relations r1, r2 and so on; what isn't a part of XML is external."""
+    """Return a part of relations r1, r2 and so on; a link to a Word file is external."""
     listed = "".join(
         f'<Relationship Id="r{at}" Type="{KINDS}/{kind}" Target="{target}"'
-        f' TargetMode="{"Internal" if target.endswith(".xml") else "External"}"/>'
+        f' TargetMode="{"External" if target.endswith(".docx") else "Internal"}"/>'
         for at, (kind, target) in enumerate(kinds_and_targets, 1)
     )
     namespace = "http://schemas.openxmlformats.org/package/2006/relationships"

@@ -34,7 +34,9 @@ def paragraph(content: str, properties: str = "") -> str:
     return f"<w:p><w:pPr>{properties}</w:pPr>{content}</w:p>"
 
 
-def word(body: str, *, styles: str = "", footnotes: str = "", endnotes: str = "") -> bytes:
+def word(
+    body: str, *, styles: str = "", footnotes: str = "", endnotes: str = "", page: tuple[str, str] = ("", "")
+) -> bytes:
     types = "".join(
         f'<Override PartName="/word/{part}.xml" ContentType="{TYPE.format(kind)}"/>'
         for part, kind in {"document": "document.main", "styles": "styles"}.items()
@@ -46,14 +48,16 @@ def word(body: str, *, styles: str = "", footnotes: str = "", endnotes: str = ""
         "_rels/.rels": relations(("officeDocument", "word/document.xml")),
         "word/document.xml": f"<w:document {NAMESPACES}><w:body>{body}</w:body></w:document>",
         "word/_rels/document.xml.rels": relations(
-            ("hyperlink", "tides.docx"), *((kind, f"{kind}.xml") for kind in ("styles", "footnotes", "endnotes"))
+            ("hyperlink", "tides.docx"),
+            *((kind, f"{kind}.xml") for kind in ("styles", "footnotes", "endnotes")),
+            ("aFChunk", page[0]),
         ),
         "word/_rels/footnotes.xml.rels": relations(("hyperlink", "moon.docx")),
         "word/styles.xml": f"<w:styles {NAMESPACES}>{styles}</w:styles>",
         "word/footnotes.xml": f"<w:footnotes {NAMESPACES}>{footnotes}</w:footnotes>",
         "word/endnotes.xml": f"<w:endnotes {NAMESPACES}>{endnotes}</w:endnotes>",
     }
-    return zipped(parts)
+    return zipped(parts | ({f"word/{page[0]}": page[1]} if page[0] else {}))
 
 
 def parsed(data: bytes) -> Document:
@@ -212,6 +216,32 @@ def test_notes_follow_their_paragraph_or_table_once_with_their_own_links() -> No
         ("moon.docx", "moon"),
         ("tides.docx", "last"),
     ]
+
+
+def test_links_of_fields_are_links() -> None:
+    code = '<w:r><w:instrText>HYPERLINK "moon{}.docx" \\o "tip"</w:instrText></w:r>'
+    fields = BEGIN + code.format(1) + SEPARATE + run("near") + END + run(" ")
+    fields += f'<w:fldSimple w:instr="HYPERLINK &quot;moon2.docx&quot;">{run("far")}</w:fldSimple>'
+
+    found = parsed(word(paragraph(fields)))
+
+    assert [(link.target, found.text[link.start : link.end]) for link in found.links] == [
+        ("moon1.docx", "near"),
+        ("moon2.docx", "far"),
+    ]
+
+
+PAGE = "<h2>Zones</h2><p>North is dear</p>"
+MAIL = f"MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n\n{PAGE}"
+
+
+@pytest.mark.parametrize(("name", "content"), [("page.html", PAGE), ("page.mht", MAIL), ("page.html", " ")])
+def test_a_page_in_the_file_is_read_as_html(name: str, content: str) -> None:
+    chunk = '<w:altChunk r:id="r5"/>'
+    found = parsed(word(paragraph(run("a")) + chunk + paragraph(run("b")), page=(name, content)))
+
+    expected = "a\n\nb" if content == " " else "a\n\nZones\n\nNorth is dear\n\nb"
+    assert found.text == expected
 
 
 def style(id_: str, name: str, content: str = "") -> str:

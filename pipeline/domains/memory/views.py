@@ -208,13 +208,14 @@ def remembered_line(done: domain.remember.Remembered) -> str:
 
 
 def scanned_line(done: domain.store.Scanned) -> str:
-    """Return a line on what a scan found and changed."""
+    """Return a line on what a scan found and changed, and one for each remark."""
     commit = f" at {done.commit[:10]}" if done.commit else ""
-    return (
+    line = (
         f"{done.repository}{commit}, {done.time[:19]}: {counted(done.facts, 'fact')};"
         f" {counted(done.entities, 'new entity', 'new entities')}, {counted(done.added, 'fact')}"
         f" {'was' if done.added == 1 else 'were'} added, {done.ended:,} ended."
     )
+    return "\n".join((line, *done.remarks))
 
 
 def forgotten_view(done: domain.forget.Forgotten, *, dry_run: bool) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.errors import SourceError
 from pipeline.files import Limits
-from pipeline.files.guard import encodable
+from pipeline.files.guard import well_formed
 from pipeline.ingest.sources.ignored import own_files
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST, _LATEST = int(datetime(1, 1, 2, tzinfo=UTC).timestamp()), int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 """The times that can be stored, in seconds since 1970; those of a commit may be any, and negative."""
+
+_DAY = 86_400
+_SUBMODULE = re.compile(rb"^[ \t]*path[ \t]*=[ \t]*(\S[^\r\n]*)", re.MULTILINE)
 
 _MOST_ENTRIES = 2_000_000
 """Entries of folders between two trees: a small repository can name as many as it likes, by naming a folder twice.
@@ -74,9 +78,44 @@ def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list
 
 
 def monotone_times(commits: list[pygit2.Commit]) -> list[str]:
-    """Return the times of commits, oldest first, as ISO 8601 in UTC, none earlier than the one before it."""
-    seconds = (min(max(commit.commit_time, _EARLIEST), _LATEST) for commit in commits)
-    return [(_EPOCH + timedelta(seconds=latest)).isoformat() for latest in accumulate(seconds, max)]
+    """Return the times of commits, oldest first, as ISO 8601 in UTC, none earlier than the one before it.
+
+    A time that is yet to come counts as that of the commit before, of the first commits as the first that isn't.
+    """
+    seconds = [min(max(commit.commit_time, _EARLIEST), _LATEST) for commit in commits]
+    come = [time for time in seconds if not _is_to_come(time)] or seconds
+    latest = accumulate((come[0] if _is_to_come(time) else time for time in seconds), max)
+    return [(_EPOCH + timedelta(seconds=time)).isoformat() for time in latest]
+
+
+def impossible_times(commits: list[pygit2.Commit], times: list[str]) -> int:
+    """Return how many commits count as made at another time, since theirs is to come or that of a clock never set."""
+    pairs = zip((commit.commit_time for commit in commits), times, strict=True)
+    return sum(_is_to_come(own) or (0 <= own < _DAY and not time.startswith("1970-01-01")) for own, time in pairs)
+
+
+def _is_to_come(seconds: int) -> bool:
+    return seconds > datetime.now(UTC).timestamp() + _DAY
+
+
+def border_of(repository: pygit2.Repository) -> frozenset[str]:
+    """Return the ids of the commits whose parents a shallow clone lacks; none of a whole repository."""
+    if not repository.is_shallow:
+        return frozenset()
+    place = Path(repository.path)
+    with suppress(OSError):
+        place /= (place / "commondir").read_text().strip()  # of a linked working tree
+    try:
+        return frozenset((place / "shallow").read_text().split())
+    except OSError:
+        return frozenset()
+
+
+def submodules_of(repository: pygit2.Repository, tree: pygit2.Tree, largest: int) -> list[str]:
+    """Return the paths of the submodules that .gitmodules names, whose contents are in repositories of their own."""
+    entry = _entries(repository, tree.id).get(".gitmodules")
+    content = blob_of(repository, entry[1], largest) if entry else None
+    return [well_formed(path.decode("utf-8", "replace")) for path in _SUBMODULE.findall(content or b"")]
 
 
 def changed_files(
@@ -84,7 +123,8 @@ def changed_files(
 ) -> Iterator[tuple[str, pygit2.Oid | None]]:
     """Yield the paths of the files that differ between two trees, with the blob in ``new``, None for a removed file.
 
-    Submodules, links, and names that aren't UTF-8 are left out. Raises SourceError if the trees name millions of files.
+    Submodules and links are left out; bytes of a name that aren't UTF-8 are written as ``\\xff``. Raises SourceError if
+    the trees name millions of files.
     """
     pending: list[tuple[str, pygit2.Oid | None, pygit2.Oid | None]] = [
         ("", old.id if old else None, new.id if new else None)
@@ -120,9 +160,9 @@ def blob_of(repository: pygit2.Repository, blob: pygit2.Oid, largest: int) -> by
 def folder_files(folder: Path) -> Iterator[str]:
     """Yield the paths of the regular files below a folder, relative to it, with ``/``.
 
-    Links are left out, as are names that aren't UTF-8 and what .gitignore files name.
+    Links are left out, as is what .gitignore files name.
     """
-    for path in own_files(folder, lambda name: name != ".git" and encodable(name)):
+    for path in own_files(folder, lambda name: name != ".git"):
         with suppress(OSError):
             if stat.S_ISREG((folder / path).lstat().st_mode):
                 yield path
@@ -162,7 +202,7 @@ def _entries(repository: pygit2.Repository, tree: pygit2.Oid | None) -> dict[str
     entries = {}
     stored = repository.get(tree) if tree is not None else None
     for entry in stored.peel(pygit2.Tree) if stored is not None else ():
-        mode, name = int(entry.filemode), (entry.raw_name or b"").decode(errors="surrogateescape")
-        if stat.S_IFMT(mode) in (stat.S_IFDIR, stat.S_IFREG) and encodable(name):
+        mode, name = int(entry.filemode), (entry.raw_name or b"").decode(errors="backslashreplace")
+        if stat.S_IFMT(mode) in (stat.S_IFDIR, stat.S_IFREG):
             entries[name] = mode, entry.id
     return entries

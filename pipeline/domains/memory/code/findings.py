@@ -74,7 +74,8 @@ class Scan:
     """The contents of a repository or folder, or of the commits of its history.
 
     ``commit`` is the id of the last commit, None for a plain folder, and ``time`` the time of that state. Entities are
-    all that occurred, sorted by id, with their latest descriptions; spans are sorted by triple and time.
+    all that occurred, sorted by id, with their latest descriptions; spans are sorted by triple and time. ``remarks``
+    say what of the repository couldn't be read, or is read otherwise than it stands there.
     """
 
     repository: str
@@ -82,6 +83,7 @@ class Scan:
     time: str
     entities: tuple[Entity, ...]
     spans: tuple[Span, ...]
+    remarks: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=100_000)  # of a large tree's definitions, which every call of them names; chosen by hand

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,15 +20,19 @@ from pipeline.domains.memory.code.texts import texts_of
 from pipeline.domains.memory.records import TEXT, Entity, EntityKey
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits
+from pipeline.files.guard import name_in_utf_8
 from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.clock import now
 from pipeline.progress import Progress
+from pipeline.text.prose import counted, listed
 
 if TYPE_CHECKING:
     import pygit2
 
 _MOST_PARSED = 20_000
 """Parsed files kept for contents that come again: a large tree's, some hundred megabytes at most. Chosen by hand."""
+
+_MOST_NAMED = 5  # submodules in a remark; chosen by hand
 
 _Blob = TypeVar("_Blob", bound=Hashable)
 
@@ -52,7 +56,8 @@ def scan(
     at the same time the last counts. Facts at a commit depend on its tree and on the authors up to it alone, so that a
     scan of that revision gives the same. ``known_time`` is the time of a plain folder, by default now.
 
-    Submodules, links, binary files and those over ``limits.bytes_read`` are left out. Raises SourceError if the path
+    Submodules, links, binary files and those over ``limits.bytes_read`` are left out. Of a shallow clone, nobody is the
+    author of what its oldest commits hold. Raises SourceError if the path
     doesn't exist, is a subfolder of a repository, or has no such revision.
     """
     place = Path(path).expanduser()
@@ -66,8 +71,8 @@ def scan(
     time = canonical_time(known_time, "known_time") or now()
     with FileParser(limits) as parser, progress.stage("scan") as advance:
         state = State[str](scope, lambda file: sources.content_of(place / file, limits), parser.parse)
-        paths = list(sources.folder_files(place))
-        state.advance(dict(zip(paths, paths, strict=True)), time)
+        paths = {name_in_utf_8(path): path for path in sources.folder_files(place)}
+        state.advance(paths, time)
         advance(len(paths))
     return Scan(str(place), None, time, state.entities(), state.timeline.spans())
 
@@ -85,7 +90,8 @@ def _scan_commits(
     import pygit2
 
     times = sources.monotone_times(commits)
-    authorship = Authorship(repository)
+    border = sources.border_of(repository)
+    authorship = Authorship(repository, border)
     changes: dict[str, pygit2.Oid | None] = {}
     tree: pygit2.Tree | None = None
     with FileParser(limits) as parser, progress.stage("scan", len(commits)) as advance:
@@ -101,7 +107,23 @@ def _scan_commits(
                 state.advance(changes, times[number - 1])
                 changes = {}
             advance(1)
-    return Scan(name, str(commits[-1].id), times[-1], state.entities(), state.timeline.spans())
+    remarks = _remarks(repository, commits, times, border, limits)
+    return Scan(name, str(commits[-1].id), times[-1], state.entities(), state.timeline.spans(), remarks)
+
+
+def _remarks(
+    repository: pygit2.Repository, commits: list[pygit2.Commit], times: list[str], border: Set[str], limits: Limits
+) -> tuple[str, ...]:
+    """Return what of a repository couldn't be read, or is read otherwise than it stands there."""
+    remarks = []
+    if border:
+        remarks.append("It is a shallow clone: authors and times of what is older than its commits aren't known.")
+    if wrong := sources.impossible_times(commits, times):
+        remarks.append(f"{counted(wrong, 'commit')} with an impossible time, read as made when the one before was.")
+    if submodules := sources.submodules_of(repository, commits[-1].tree, limits.bytes_read):
+        names = ", ".join(listed(submodules, _MOST_NAMED))
+        remarks.append(f"Submodules aren't scanned, but may be by themselves: {names}.")
+    return tuple(remarks)
 
 
 class State(Generic[_Blob]):

@@ -29,7 +29,10 @@ from pipeline.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """The changes of a scan: new entities, new facts, facts that ended, and new mentions in texts."""
+    """The changes of a scan: new entities, new facts, facts that ended, and new mentions in texts.
+
+    ``remarks`` say what of the repository couldn't be read, or is read otherwise than it stands there.
+    """
 
     repository: str
     commit: str | None
@@ -39,6 +42,7 @@ class Scanned:
     added: int
     ended: int
     mentions: int
+    remarks: tuple[str, ...] = ()
 
 
 def scan_repository(
@@ -72,7 +76,8 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
     ended = len(revision.expired) if history else sum(bool(fact.invalid_at) for fact in revision.added)
     added = len(revision.added) - (0 if history else ended)
     facts = len(found.spans)
-    return Scanned(found.repository, found.commit, found.time, new, facts, added, ended, mentioned.mentions)
+    counts = new, facts, added, ended, mentioned.mentions
+    return Scanned(found.repository, found.commit, found.time, *counts, found.remarks)
 
 
 def _change(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Change[list[Any]]:

@@ -41,6 +41,8 @@ _PRIVATE = 0xE000
 _FONT_CODES = 0xF000
 """What Word adds to the codes of a font of symbols: they lie in the area for private use."""
 
+_CODE = re.compile("[0-9A-Fa-f]{1,4}")
+
 _LINK = re.compile(r'\s*HYPERLINK\s+"([^"]+)"')
 
 _LONGEST_CODE = 2_000
@@ -173,6 +175,7 @@ class _Word:
         """Begin a field, its result or the text after it; its code isn't shown, nor are the results of fields in it."""
         kind = attribute(mark, "fldCharType")
         if kind == "begin":
+            self.built.write(_choice(mark))
             self._fields.append(_Field())
         elif self._fields:
             field = self._fields.pop()
@@ -210,7 +213,8 @@ class _Word:
             self._words(run)
 
     def _symbol(self, symbol: Element) -> None:
-        code = int(attribute(symbol, "char"), 16)
+        char = attribute(symbol, "char")
+        code = int(char, 16) if _CODE.fullmatch(char) else _PRIVATE
         if attribute(symbol, "font") == "Symbol":
             self.built.write(_SYMBOL.get(code % _FONT_CODES, ""))
         elif code < _PRIVATE:
@@ -280,6 +284,18 @@ def _is_marked(properties: Element | None, *names: str) -> bool:
         return False
     marks = (properties.find(f"{{*}}{name}") for name in names)
     return any(mark is not None and attribute(mark, "val") not in ("0", "false", "off") for mark in marks)
+
+
+def _choice(field: Element) -> str:
+    """Return what is chosen in a form field without a result, a list or a box; empty for other fields."""
+    for box in field.iterfind("{*}ffData/{*}checkBox"):
+        decided = "default" if box.find("{*}checked") is None else "checked"
+        return "[x]" if _is_marked(box, decided) else "[ ]"
+    for choices in field.iterfind("{*}ffData/{*}ddList"):
+        place = attribute(choices.find("{*}result"), "val")
+        entries = [attribute(entry, "val") for entry in choices.iterfind("{*}listEntry")]
+        return well_formed("".join(entries[int(place) if place.isdecimal() else 0 :][:1]))
+    return ""
 
 
 def _label(cell: Element) -> str:

@@ -54,7 +54,8 @@ def _divided(rows: Sequence[Row], *, goes_on: bool) -> tuple[Sequence[Row], Row,
     first, body = rows[at], rows[at + 1 :]
     if width == 1 or not body:
         return (rows, (), ()) if width == 1 and not goes_on else ((), (), rows)
-    is_header = all(map(_is_name, first)) and not (goes_on and all(map(_is_name, body[0])))
+    is_form = any(cell.rstrip().endswith(":") for cell in first)  # a label before its value
+    is_header = all(map(_is_name, first)) and not is_form and not (goes_on and all(map(_is_name, body[0])))
     return (rows[:at], first, body) if is_header else (rows[:at], (), rows[at:])
 
 

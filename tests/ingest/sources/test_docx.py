@@ -70,6 +70,12 @@ def text(body: str) -> str:
 
 BEGIN, SEPARATE, END = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end"))
 CODE = "<w:r><w:instrText>IF</w:instrText></w:r>"
+
+
+def form(field: str) -> str:
+    return BEGIN.replace("/></w:r>", f"><w:ffData>{field}</w:ffData></w:fldChar></w:r>") + CODE + END
+
+
 LINE = "<w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr>"
 WRAPPED = {
     "inserted": (paragraph(run("a ") + f"<w:ins {REVIEW}>{run('new')}</w:ins>" + run(" lamp")), "a new lamp"),
@@ -112,6 +118,16 @@ WRAPPED = {
         "12 miles",
     ),
     "a field that never ends": (paragraph(run("a") + BEGIN + CODE) + paragraph(run("b")), "a\n\nb"),
+    "choices in a form": (
+        paragraph(
+            run("by ")
+            + form('<w:ddList><w:result w:val="1"/><w:listEntry w:val="sea"/><w:listEntry w:val="rail"/></w:ddList>')
+            + form('<w:ddList><w:listEntry w:val=" only"/></w:ddList>')
+            + form("<w:checkBox><w:default w:val='1'/></w:checkBox>")
+            + form("<w:checkBox><w:default w:val='1'/><w:checked w:val='0'/></w:checkBox>")
+        ),
+        "by rail only[x][ ]",
+    ),
     "directions": (paragraph(f"<w:bdo>{run('a')}</w:bdo><w:dir>{run('b')}</w:dir>"), "ab"),
     "reading aids": (
         paragraph(f"<w:r><w:ruby><w:rt>{run('c')}</w:rt><w:rubyBase>{run('b')}</w:rubyBase></w:ruby></w:r>"),
@@ -130,7 +146,7 @@ WRAPPED = {
         paragraph(
             "<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:noBreakHyphen/><w:t>c</w:t><w:softHyphen/><w:t>d</w:t></w:r>"
             '<w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Wingdings" w:char="F0B7"/>'
-            '<w:sym w:font="MS Gothic" w:char="2610"/></w:r>'
+            '<w:sym w:font="MS Gothic" w:char="2610"/><w:sym w:char="none"/></w:r>'
         ),
         "a b-cdα☐",
     ),

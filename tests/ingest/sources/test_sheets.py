@@ -45,6 +45,7 @@ def test_a_row_of_csv_says_the_names_of_its_columns() -> None:
         ('harbour, note\nOldwick, "by day, or night"\n', "harbour: Oldwick | note: by day, or night"),
         (",2023,2024\nOldwick,40,41\n", "Oldwick | 2023: 40 | 2024: 41"),
         ("1,2\n3,4\n", "3 | 4"),
+        ("Harbour:,Oldwick\nFee:,40\n", "Fee: | 40"),
     ],
 )
 def test_separators_and_headers_are_found(text: str, second: str) -> None:

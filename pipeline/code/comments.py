@@ -4,7 +4,7 @@ import re
 from inspect import cleandoc
 
 _OPENING = re.compile(r"\A(?:/\*+!?|<!--|//+!?|#+!?|--+|;+|=begin\b)[ \t]?")
-_CLOSING = re.compile(r"[ \t]*(?:\*+/|-->|^=end\b)[ \t]*\Z", re.MULTILINE)
+_CLOSING = re.compile(r"(?<![ \t])[ \t]*+(?:(?<!\*)\*++/|-->|^=end\b)[ \t]*\Z", re.MULTILINE)
 _LINE = re.compile(r"^[ \t]*(?:\*(?!/)|//+!?|#+)[ \t]?", re.MULTILINE)
 _TAGS = re.compile(r"</?[A-Za-z][^<>]*>")
 _DIRECTIVE = re.compile(

@@ -20,7 +20,7 @@ CPU_SECONDS = 5.0
 _SEPARATOR = re.compile(r"::|[.#\\]")
 _TYPE_NOISE = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|[*&()]|\b(?:mut|dyn|const)\b|'\w+\b|\s")
 _OPENING = re.compile(r"\ufeff?(?:#![^\n]*\n)?\s*(?:<\?(?:php)?)?")
-_ALIAS = re.compile(r"\s+as\s+\w+")
+_ALIAS = re.compile(r"(?<!\s)\s++as\s+\w+")
 _QUOTES = "\"'`<> \t\r\n;"
 
 

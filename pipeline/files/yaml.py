@@ -39,10 +39,10 @@ _NESTED = 4
 """Levels of a malformed mapping that are read key by key (chosen by hand: services, service, environment, variable)."""
 
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-_KEY = r"""(?P<name>"[^"\n]*"|'[^'\n]*'|<<|[\w@$+][\w .@/$()+:'-]*?)[ \t]*:"""
-_ENTRY = re.compile(_KEY + r"(?:[ \t]+(?P<value>.*?))?[ \t]*")
-_NO_BLANK = re.compile(r"(?P<name>[^\W\d][\w-]*):(?P<value>[^\s:/].*?)[ \t]*")
-_LINE = re.compile(r"(?P<lead>(?:-(?:[ \t]+|$))*)(?:" + _KEY + r"(?:[ \t]+|$))?(?P<value>.*?)[ \t]*")
+_KEY = r"""(?P<name>"[^"\n]*"|'[^'\n]*'|<<|[\w@$+][\w .@/$()+:'-]*?)(?<![ \t])[ \t]*+:"""
+_ENTRY = re.compile(_KEY + r"(?:[ \t]+(?P<value>(?:.*[^ \t])?))?[ \t]*")
+_NO_BLANK = re.compile(r"(?P<name>[^\W\d][\w-]*):(?P<value>[^\s:/](?:.*[^ \t])?)[ \t]*")
+_LINE = re.compile(r"(?P<lead>(?:-(?:[ \t]+|$))*)(?:" + _KEY + r"(?:[ \t]+|$))?(?P<value>(?:.*[^ \t])?)[ \t]*")
 _BLOCK = re.compile(r"[|>][-+\d]*(?:[ \t]+#.*)?")
 _TEXT_MARKS = re.compile(r"\{\{|\{%|^\[\[.*\]\]")  # of templates and wikilinks
 _CLOSED = {"[": "]", "{": "}", '"': '"', "'": "'"}

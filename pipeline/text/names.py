@@ -32,7 +32,6 @@ _Value = TypeVar("_Value")
 _LETTERS = r"[\w\u0300-\u036f]+"
 _WORD = re.compile(rf"{_LETTERS}(?:[’'‘\-./&]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"[’'‘]s?$")
-_DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
 _NOT_WORD = re.compile(r"[\W_]+")
 _INITIALS = re.compile(r"\b[^\W\d](?: [^\W\d]\b)+")
 _MIDDLE_INITIALS = re.compile(r"(?<=[^\W\d_]{2})(?: [^\W\d_]\.)+(?= [^\W\d_]{2})")
@@ -201,7 +200,9 @@ def without_possessive(name: str) -> str:
 
 def without_disambiguation(title: str) -> str:
     """Return a title without its last parenthesis: ``Mercury (planet)`` gives ``Mercury``."""
-    return _DISAMBIGUATION.sub("", title) or title
+    bare, parenthesis, inside = title.rstrip().rpartition("(")
+    ends = parenthesis and inside.find(")") == len(inside) - 1
+    return (ends and bare.rstrip()) or title
 
 
 def words(text: str) -> list[Word]:

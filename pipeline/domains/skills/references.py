@@ -17,7 +17,7 @@ _INSTALLED = re.compile(
     r"\b(?:pip3?|uv(?: pip)?|conda|mamba|poetry|pipx|npm|pnpm|yarn|bun|cargo|brew|apt(?:-get)?|gem|go|docker)[ ]+"
     r"(?:install|add|get|i|pull|run)\b([^\n`|&;#]*)"
 )
-_IMPORTED = re.compile(r"^\s*(?:import|from)[ ]+([A-Za-z_]\w*)|require\(['\"]([^'\"]+)['\"]\)", re.MULTILINE)
+_IMPORTED = re.compile(r"^[^\S\n]*(?:import|from)[ ]+([A-Za-z_]\w*)|require\(['\"]([^'\"]+)['\"]\)", re.MULTILINE)
 _WORD = re.compile(r"@?[\w./-]+")
 _TYPO_SIMILARITY = 0.85
 """Least similarity (difflib) of a misspelt name: one letter in seven. Chosen by hand; not measured."""
@@ -130,9 +130,9 @@ def folded(name: str) -> str:
 
 
 _MARKDOWN = MarkdownIt("commonmark")
-_NAME = re.compile(r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+")
-_PREFIXED = re.compile(r"\b[\w-]+:([a-z0-9]+(?:-[a-z0-9]+)*)\b")
-_BEFORE_SKILL = re.compile(r"\b([A-Za-z0-9][\w-]*) skill\b")
+_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[-_][A-Za-z0-9]+)+")
+_PREFIXED = re.compile(r"(?<![\w-])[\w-]++:([a-z0-9]+(?:-[a-z0-9]+)*)\b")
+_BEFORE_SKILL = re.compile(r"\b([A-Za-z0-9][\w-]{0,80}) skill\b")
 _PUNCTUATION = " .,:;()*_"
 _BREAKS = ("softbreak", "hardbreak")
 _REQUIRED = re.compile(r"\bREQUIRED\b")

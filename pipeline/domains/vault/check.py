@@ -21,7 +21,7 @@ _SIMILAR = 0.7
 _PUNCTUATION = re.compile(r"[\W_]+")
 _NESTED = re.compile(r"[\s>*+-]*(?:\d+[.)]\s+)?(#{1,6})\s+(\S.*)")
 _AT_END = re.compile(r"(?:^|\s)\^([\w-]+)\s*\Z")
-_OWN_LINE = re.compile(r"^[\s>]*\^([\w-]+)\s*$", re.MULTILINE)
+_OWN_LINE = re.compile(r"^[ \t>]*\^([\w-]+)\s*$", re.MULTILINE)
 _EXPLICIT = re.compile(r"""<[^<>]*\s(?:id|name)=["']([^"'<>]+)["']|\{#([\w:.-]+)[ }]""")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 

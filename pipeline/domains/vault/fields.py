@@ -9,7 +9,7 @@ import yaml
 from pipeline.files.yaml import entries
 from pipeline.ingest.sources.front_matter import TOML_LINE, block_in, mapping_in, split_front_matter
 
-_COMMENT = re.compile(r"[^\s\"'\[{|>].*?([ \t]+#.*)")
+_COMMENT = re.compile(r"[^\s\"'\[{|>].*?((?<![ \t])[ \t]++#.*)")
 _BLANK = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
 

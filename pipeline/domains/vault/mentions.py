@@ -151,21 +151,22 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not (is_suffix or has_suffix)
 
 
-_HEADING = re.compile(r"^[\s>*+-]*#{1,6}\s.*$", re.MULTILINE)
+# No pattern may be tried to the end of a note at each of its characters: runs are possessive, or have a limit.
+_HEADING = re.compile(r"^[ \t>*+-]*+#{1,6}\s.*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"\]\((?:[^()\n]|\([^()\n]*\))*\)"  # the destination of a link or image
     r"|!?\[(?:[^\[\]\n]|\n(?!\n))*\](?=\()"  # its text
     r"|!?\[\[[^\[\]\n]*\]\]"
     r"|!?\[[^\[\]\n]*\](?:\[[^\[\]\n]*\]|:[ \t]+\S+)?"  # references, definitions, footnotes, inline fields
-    r"|\b[A-Za-z][A-Za-z0-9+.-]*://\S+|\bwww\.\S+|\S+@\S+"
-    r"|</?[A-Za-z!][^<>]*>|<!--.*?-->"
+    r"|\b[A-Za-z][A-Za-z0-9+.-]{0,31}://\S+|\bwww\.\S+|\S{1,64}@\S+"  # no scheme and no mailbox is longer
+    r"|</?[A-Za-z!][^<>]*>|<!--.*?(?:-->|\Z)"
     r"|\$\$.+?\$\$|(?<![\w$])\$(?!\s)[^$\n]+(?<!\s)\$(?!\w)"
-    r"|%%.*?%%|\{\{.*?\}\}|\(\([\w-]+\)\)"
-    r"|^[\s>*+-]*[\w-]+::"  # the name of an inline field
+    r"|%%.*?%%|\{\{(?:(?!\{\{).)*?\}\}|\(\([\w-]+\)\)"
+    r"|^[ \t>*+-]*+[\w-]++::"  # the name of an inline field
     r"|(?<!\w)[#@^][\w/-]+",
     re.DOTALL | re.MULTILINE,
 )
-_ANCHOR = re.compile(r"<a\s.*?</a>", re.DOTALL | re.IGNORECASE)
+_ANCHOR = re.compile(r"<a\s(?:(?!<a\s).)*?</a>", re.DOTALL | re.IGNORECASE)
 _HTML_BLOCK = re.compile(r"\s*<[A-Za-z/!?]")
 
 

@@ -34,10 +34,12 @@ _EMBEDS = "embeds"
 
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 _HYPERLINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
-_MARKS = re.compile(r"\*\*|__|`|^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?|^\s*#+\s+|^\s*>\s?", re.MULTILINE)
+_MARKS = re.compile(
+    r"\*\*|__|`|^[^\S\n]*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?|^[^\S\n]*#+\s+|^[^\S\n]*>\s?", re.MULTILINE
+)
 _RELATION = re.compile(r"(?:^|[\[(]|[-*+]\s)\s*(?:\*\*|__)?([^\W\d_][\w /-]{0,60}?)(?:\*\*|__)?::(?:\*\*|__)?\s[^\n]*$")
 _PROPERTY = re.compile(r"([\w-]+)::[ \t]*(.*)")
-_FRONT_KEY = re.compile(r'(?:[ \t]*"([^"\n]+)"|([^\s#:="\-][^:=\n]*?))[ \t]*[:=](?:\s|$)')
+_FRONT_KEY = re.compile(r'(?:[ \t]*"([^"\n]+)"|([^\s#:="\-](?:[^:=\n]*[^:=\s])?))[ \t]*[:=](?:\s|$)')
 _TAG = re.compile(r"(?<![\w/#&\[(])#([^\W\d_][\w/-]*)")
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\w+")

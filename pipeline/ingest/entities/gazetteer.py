@@ -17,12 +17,12 @@ from pipeline.text import names as naming
 from pipeline.text.names import CONNECTORS, COUNTRIES, FUNCTION_WORDS, Casing, Matcher, Name, Word, name_key
 
 _PARENTHESIS = re.compile(r"\(([^()\n]{2,80})\)")
-_ACRONYM = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z0-9][A-Za-z0-9&\-]{1,9}")
+_ACRONYM = re.compile(r"(?=(?:[^A-Z]{0,9}[A-Z]){2})[A-Za-z0-9][A-Za-z0-9&\-]{1,9}")
 _ALSO_KNOWN_AS = re.compile(
-    r"(?:,|\s*\(|\s(?:is|was)|\s)\s*"
-    r"(?:or\s+simply|a\.?k\.?a\.?|née|born|formerly\s+called|also\s+(?:called|named|written|spelled|spelt)"
-    r"|(?:(?:also|better|best|simply|formerly|previously|originally|otherwise|\w+ly)\s+){0,2}known\s+(?:\w+ly\s+)?as)"
-    r"\s+(?=[\"“'‘]?[^\W\d_])"
+    r"(?:,|\(|(?<!\s)\s++(?:\(|is|was)?)\s*+"  # a run of white space is tried once
+    r"(?:or\s++simply|a\.?k\.?a\.?|née|born|formerly\s++called|also\s++(?:called|named|written|spelled|spelt)"
+    r"|(?:(?:also|better|best|simply|formerly|previously|originally|otherwise|\w+ly)\s++){0,2}known\s++(?:\w+ly\s++)?as)"
+    r"\s++(?=[\"“'‘]?[^\W\d_])"
 )
 _HINTS = ("known", "born", "née", "or simply", "a.k.a", "aka", "formerly called", "also ")
 _BIRTH_VERBS = ("born", "née")

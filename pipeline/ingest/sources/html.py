@@ -27,7 +27,7 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LAYOUT_CONTENT = frozenset((*_HEADINGS, "table", "section", "article"))
 _LIST_CONTENT = frozenset(("pre", "ul", "ol"))
 _HEAD_CELLS = frozenset(("th", "thead", "caption"))
-_DECLARATION = re.compile(r"\s*<\?xml[^<>]*>")
+_DECLARATION = re.compile(r"\A\s*<\?xml[^<>]*>")
 _STYLE = re.compile(r"(?:^|[;/])\s*(display|visibility)\s*:\s*([a-z-]+)", re.IGNORECASE)
 _PERMALINKS = frozenset(("headerlink", "permalink", "hash-link", "anchorjs-link", "mw-editsection"))
 """Classes of links to a heading itself, by Sphinx, MkDocs, Docusaurus, AnchorJS and MediaWiki."""

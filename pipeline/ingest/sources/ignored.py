@@ -1,10 +1,13 @@
 """Files of a source tree that its authors didn't write: installed packages, builds, and what Git ignores."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _INSTALLED = frozenset("node_modules bower_components jspm_packages site-packages __pycache__ venv Pods".split())
 BUILT = frozenset("build dist target vendor htmlcov".split())
@@ -83,10 +86,52 @@ def _unfollowed(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
+class _Pattern(GitIgnoreSpecPattern):
+    """A pattern whose time doesn't grow by the power of its wildcards."""
+
+    @classmethod
+    def pattern_to_regex(cls, pattern: Any) -> tuple[Any, bool | None]:
+        regex, include = super().pattern_to_regex(pattern)
+        return regex and _without_backtracking(regex), include
+
+
+_STAR, _FOLDERS, _ANY_FOLDERS = "[^/]*", "(?:/.+)?", "^(?:.+/)?"
+"""``*`` in a name, ``**`` between folders and ``**`` before the first, as pathspec translates them."""
+
+_NEGATED = re.compile(r"\[\^(?!/\])")
+"""A set of other characters, ``[!a]``, which for Git never holds a slash."""
+
+
+def _without_backtracking(regex: str) -> str:
+    """Return pathspec's expression so that what stands before another wildcard matches the first time that it can.
+
+    Where that is, the later wildcard has the most to match; so no other place needs to be tried.
+    """
+    in_a_name = _NEGATED.sub("[^/", regex)
+    first, *more = (_first_matches(block) for block in in_a_name.split(_FOLDERS))
+    if more and first.startswith(_ANY_FOLDERS):
+        first = f"(?>^(?:.+?/)??{first.removeprefix(_ANY_FOLDERS)}(?=/))"
+    between = (f"(?>(?:/.+?)??{block}(?=/))" for block in more[:-1])
+    return "".join([first, *between, *(_FOLDERS + block for block in more[-1:])])
+
+
+def _first_matches(block: str) -> str:
+    """Do the same between two ``*`` of a name."""
+    first, *more = block.split(_STAR)
+    between = (f"{_STAR}{part}" if "/" in part.replace("[^/]", "") else f"(?>{_STAR}?{part})" for part in more[:-1])
+    return "".join([first, *between, *(_STAR + part for part in more[-1:])])
+
+
+def git_rules(lines: Iterable[str]) -> GitIgnoreSpec:
+    """Return the rules of a ``.gitignore``, or of a file that is written like one. Raises ValueError."""
+    # Where re2 is installed, pathspec would take it, which reads other expressions.
+    return GitIgnoreSpec.from_lines(lines, _Pattern, backend="simple")
+
+
 def _parsed(lines: Sequence[str]) -> GitIgnoreSpec:
     """Return the rules of ``lines`` without those that are malformed, as Git does."""
     try:
-        return GitIgnoreSpec.from_lines(lines)
+        return git_rules(lines)
     except ValueError:
         single = [_parsed([line]) for line in lines] if len(lines) > 1 else []
         return GitIgnoreSpec(pattern for spec in single for pattern in spec.patterns)

@@ -12,7 +12,7 @@ Row = Sequence[str]
 _LONGEST_NAME = 100
 """Most characters of a column's name, which is written again in each row. Chosen by hand; not measured."""
 
-_NUMBER = re.compile(r"[-+]?[\d.,\s]*\d[\d.,\s]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*")
+_NUMBER = re.compile(r"[-+]?[.,\s]*\d[\d.,\s]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 """A number that is the name of a column as often as a value."""
 

@@ -16,6 +16,7 @@ from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.sources import read
 from pipeline.ingest.sources.code import structure
 from pipeline.ingest.sources.formats import parser_of
+from pipeline.ingest.sources.ignored import git_rules
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Chunk, Document, Skipped
 
@@ -292,3 +293,22 @@ def test_minified_and_generated_code_is_skipped(tmp_path: Path, name: str, text:
     assert keys(root / name) == [name]
     with pytest.raises(SourceError, match=f"{name} {reason}"):
         list(read([str(root)], code=True, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_ignored"),
+    [
+        ("*a*b", "x/caacab", True),
+        ("*a*b", "a/b", False),
+        ("a*b/**/c*d*e", "a1b/x/y/c2d3e", True),
+        ("a*b/**/c*d*e", "a1b/c2d/e", False),
+        ("**/a/**/b/**/c", "x/a/y/b/a/b/c", True),
+        ("**/a/**/b/**/c", "a/bc/c", False),
+        ("*[!a]*a", "b/a", False),
+        ("*[!a]*a", "bca", True),
+        ("*a" * 40 + "b", "a" * 250, False),
+        ("**/a/" * 40 + "b", "a/" * 1_000, False),
+    ],
+)
+def test_git_ignores_by_any_pattern_in_no_time(pattern: str, path: str, is_ignored: bool) -> None:
+    assert bool(git_rules([pattern]).check_file(path).include) is is_ignored

@@ -14,6 +14,7 @@ from pathspec import GitIgnoreSpec
 from pipeline.domains.memory.code.files import blob_of, changed_files, parent_tree
 from pipeline.domains.memory.code.findings import Findings
 from pipeline.files.guard import well_formed
+from pipeline.ingest.sources.ignored import git_rules
 
 if TYPE_CHECKING:
     import pygit2
@@ -32,8 +33,6 @@ _LARGEST = 1_000_000  # bytes of a file that is compared; chosen by hand
 _MOST_RULES = 1000
 """Rules of CODEOWNERS: the last ones count. GitHub allows 3 MB, but each path is matched with each rule."""
 
-_MOST_WILDCARDS = 4  # a pattern takes time by the power of its wildcards; chosen by hand
-_WILDCARD = re.compile(r"\*+|\?")
 _OWNER = re.compile(r"@[\w./-]+|[^@\s]+@[^@\s]+")
 _NO_PATTERN = re.compile(r"[#!]|\^?\[")  # comments, negations, sections of GitLab
 
@@ -180,9 +179,9 @@ class Owners:
 def _rule(line: str) -> tuple[GitIgnoreSpec, tuple[str, ...]] | None:
     """Return the pattern of a line and its owners; a pattern without any means that nobody owns what it matches."""
     pattern, *words = re.split(r"(?<!\\)\s+", line.split(" #")[0].strip())
-    if not pattern or _NO_PATTERN.match(pattern) or len(_WILDCARD.findall(pattern)) > _MOST_WILDCARDS:
+    if not pattern or _NO_PATTERN.match(pattern):
         return None
     try:
-        return GitIgnoreSpec.from_lines([pattern]), tuple(dict.fromkeys(filter(_OWNER.fullmatch, words)))
+        return git_rules([pattern]), tuple(dict.fromkeys(filter(_OWNER.fullmatch, words)))
     except ValueError:
         return None

@@ -48,12 +48,12 @@ _NEGATIONS = ("un", "in", "im", "ir", "non", "dis", "de", "anti", "a")
 NEGATIVES = frozenset("not no non without never anti".split())
 """Words whose presence alone turns a name into its opposite."""
 
-_ADDRESS = re.compile(r"<?([^\s<>@,;]+)@([^\s<>@,;]+\.[^\s<>@,;]+)>?")
+_ADDRESS = re.compile(r"<?(?<![^\s<>@,;])([^\s<>@,;]++)@([^\s<>@,;]+\.[^\s<>@,;]+)>?")
 _TITLES = frozenset("dr mr mrs ms prof professor sir".split())
 _GENERATIONS = frozenset("jr sr junior senior ii iii iv".split())
 _DEGREES = frozenset("phd md msc bsc".split())
 
-_PARENTHESES = re.compile(r"\s*\(([^()]*)\)\s*$")
+_PARENTHESES = re.compile(r"(?<!\s)\s*+\(([^()]*)\)\s*$")
 _REGISTRY = re.compile(r"^([A-Za-z.]+):(?!/)(?=\S)")
 _SCOPED = re.compile(r"^@([^/\s]+)/([^\s]+)$")
 _FILE = re.compile(

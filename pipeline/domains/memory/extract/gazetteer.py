@@ -20,7 +20,7 @@ CODE_TYPES = frozenset(("file", "module", "class", "function", "config"))
 _WORD = re.compile(r"[^\W\d_]+")
 _QUALIFIER = re.compile(r"::|[:#./\\]")
 _MARKED = re.compile(r"[\d_./:#@-]|[a-z][A-Z]")
-_PATH = re.compile(r"[^\s:#]*[\w\-/]\.[A-Za-z]\w{0,9}(?=$|::?|#)|^[^\s:#]+/")
+_PATH = re.compile(r"(?<![^\s:#])[^\s:#]*[\w\-/]\.[A-Za-z]\w{0,9}(?=$|::?|#)|^[^\s:#]+/")
 
 
 class Rule(Enum):
@@ -94,7 +94,7 @@ def _ends(name: str, kind: str) -> Iterator[str]:
 
 _BACKTICKS = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 _CALL = re.compile(r"\(\s*\)|\((?=\S)")
-_FILES = re.compile(r"[\w./\\-]*\w\.[A-Za-z]\w{0,9}\b")
+_FILES = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.[A-Za-z]\w{0,9}\b")
 _INITIAL = re.compile(r"(?:^|[.!?:\n\"“(*#-])\s*$")
 _NOUN = re.compile(r"`?\s+(?:lib(?:rary)?|package|module|crate|framework|dependency|gem|plugin)\b", re.IGNORECASE)
 _SPACES = re.compile(r"[\t\n\r\f\v\u00a0]")

@@ -13,7 +13,7 @@ from pipeline.domains.tools.index import words_of
 from pipeline.domains.tools.types.fields import Field
 from pipeline.domains.tools.types.words import HANDLES, split, stems
 
-_VALUE = re.compile(r"(\w+)\s+(?:(?:no\.?|number|nr\.?|id)\s+)?#?(?=[\w-]*\d)[\w-]+", re.IGNORECASE)
+_VALUE = re.compile(r"(?<!\w)(\w++)\s++(?:(?:no\.?|number|nr\.?|id)\s++)?#?(?=[\w-]*\d)[\w-]+", re.IGNORECASE)
 """A thing and the value that identifies it: ``order 4711``, ``booking number B-17``."""
 
 _ASKING = stems("query search question keyword keywords prompt".split())

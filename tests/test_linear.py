@@ -1,0 +1,122 @@
+"""Nothing takes time by the square of what people bring: twice as much takes less than three times as long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.code.comments import comment_text
+from pipeline.domains.memory.dedupe.variants import read_name
+from pipeline.domains.memory.extract.markers import stated_in
+from pipeline.domains.skills.references import refusals
+from pipeline.domains.vault.mentions import prose_mask
+from pipeline.domains.vault.sources import plain, read_note
+from pipeline.files.yaml import key_of
+from pipeline.ingest.entities.gazetteer import bare_acronym, definitions
+from pipeline.ingest.sources.formats import parser_of
+from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.ignored import git_rules
+from pipeline.ingest.sources.source import Source
+from pipeline.ingest.sources.walk import Pattern
+from pipeline.text.names import name_key, without_disambiguation, words
+from pipeline.text.outline import heading_text
+from pipeline.text.prose import prose, sentences
+
+Use = Callable[[str], object]
+
+
+def defined(text: str) -> object:
+    return list(definitions(text))
+
+
+def cut(text: str) -> object:
+    return list(sentences(text, 0, len(text)))
+
+
+def masked(text: str) -> object:
+    return prose_mask(read_note("a.md", text))
+
+
+def ignored(text: str) -> object:
+    pattern, _, path = text.partition("\n")
+    return git_rules([pattern]).check_file(path)
+
+
+def globbed(text: str) -> object:
+    pattern, _, name = text.partition("\n")
+    return Pattern(pattern).matches([name])
+
+
+def read(name: str) -> Use:
+    return lambda text: parser_of(name)(Source(f"a.{name}", f"a.{name}", text.encode("utf-8", "surrogateescape")))
+
+
+HOSTILE: dict[str, tuple[Use, Callable[[int], str]]] = {
+    "blanks before a name that is no alias": (defined, lambda n: "known" + " " * n + "x"),
+    "line ends before a name that is no alias": (defined, lambda n: "born" + "\n" * n + "x"),
+    "adverbs of nothing": (defined, lambda n: "known, " + "really " * n),
+    "parentheses that open": (defined, lambda n: "A(" * n),
+    "a long word as an acronym": (bare_acronym, lambda n: "a" * n),
+    "blanks in a title": (without_disambiguation, lambda n: "x" + " " * n + "y"),
+    "parentheses in a title": (without_disambiguation, lambda n: "(" * n),
+    "letters that are words": (name_key, lambda n: "a " * n),
+    "a word of hyphens": (words, lambda n: "a-" * n),
+    "full stops": (cut, lambda n: "." * n + "x"),
+    "abbreviations": (cut, lambda n: "e.g. " * n),
+    "comments that open": (prose, lambda n: "<!--" * n),
+    "scripts that open": (prose, lambda n: "<script " * n),
+    "borders of no table": (prose, lambda n: "= " * n + "x"),
+    "literal blocks without text": (prose, lambda n: "::\n\n" * n),
+    "templates that open": (prose, lambda n: "{{" * n),
+    "a heading of marks": (heading_text, lambda n: ":a" * n),
+    "a note of dashes": (masked, lambda n: "x " + "-" * n),
+    "a note of one word": (masked, lambda n: "a." * n),
+    "a note of templates": (masked, lambda n: "x {{" * n),
+    "a note of comments": (masked, lambda n: "x <!--" * n),
+    "a note of anchors": (masked, lambda n: "x `<a` <a " * n),
+    "a note of blank lines": (masked, lambda n: "x" + "\n" * n + "y"),
+    "a note of brackets": (masked, lambda n: "x ](" * n),
+    "a description of blank lines": (plain, lambda n: "x" + "\n" * n + "y"),
+    "a key of blanks": (key_of, lambda n: "a" + " " * n + "b"),
+    "a value of blanks": (key_of, lambda n: "a: b" + " " * n + "c"),
+    "front matter that never ends": (split_front_matter, lambda n: "---\n" + "a: b\n" * n),
+    "comments above no front matter": (split_front_matter, lambda n: "<!-- x -->\n" * n),
+    "a comment of blanks": (comment_text, lambda n: "// x" + " " * n + "y"),
+    "an address of nobody": (lambda text: read_name(text, "person"), lambda n: "a" * n),
+    "a statement of blanks": (lambda text: list(stated_in(text)), lambda n: "x" + " " * n + "y"),
+    "refusals of one name": (refusals, lambda n: "a-" * n),
+    "stars in a pattern": (ignored, lambda n: "*a" * 30 + "b\n" + "a" * n),
+    "folders in a pattern": (ignored, lambda n: "**/a/" * 20 + "b\n" + "a/" * n),
+    "stars in a glob": (globbed, lambda n: "*a" * 30 + "b\n" + "a" * n),
+    "a page of blanks": (read("html"), lambda n: "<p>x" + " " * n + "y"),
+    "a page of terms": (read("html"), lambda n: "<dl><dt>a" * (n // 20)),
+    "a page of raised links": (read("html"), lambda n: "x<sup><a href='#x'>" * (n // 20)),
+    "a page of bad bytes": (read("html"), lambda n: "<p>" + "\udcff" * n),
+    "a table of numbers": (read("csv"), lambda n: "a,b\nx," + "1" * n + "x\n"),
+    "a text of blank lines": (read("text"), lambda n: "x" + "\n" * n + "y"),
+    "Markdown of brackets": (read("markdown"), lambda n: "x [a](" * (n // 20)),
+    "a page of attributes": (read("html"), lambda n: "<p " + "a='b' " * (n // 10) + ">x"),
+}
+
+
+def seconds(use: Use, text: str) -> float:
+    start = time.process_time()
+    use(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_twice_as_much_takes_less_than_three_times_as_long(name: str) -> None:
+    use, make = HOSTILE[name]
+    size = 5_000  # the square of it is a tenth of a second in a pattern, itself less than a millisecond
+    once, twice = make(size), make(2 * size)
+    use(once)
+
+    # the best of several, since a machine has other work; below two milliseconds the clock says nothing
+    for _ in range(5):
+        allowed = 3 * max(seconds(use, once), 0.002)
+        if seconds(use, twice) < allowed:
+            return
+    pytest.fail(f"{name} takes {seconds(use, twice):.3f} s, and half of it {seconds(use, once):.3f} s")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -98,6 +99,31 @@ relations:
 """
 ROUTED = '{"queries": [{"id": "a", "query": "b", "expected_repos": ["c"], "expected_docs": ["c:d"]}]}'
 CHAT = '{"id": "a", "text": "b", "date": "2024-01-31T12:00:00+01:00", "entities": [{"type": "tool", "name": "c"}]}'
+SLACK = (
+    '[{"ts": "1704103200.1", "user": "U1", "text": "<@U1> a", "thread_ts": "1704103200.1", "subtype": "bot_message",'
+    ' "user_profile": {"name": "b"}, "files": [{"name": "c"}], "attachments": [{"title": "d"}], "blocks":'
+    ' [{"type": "section", "text": {"text": "e"}}]}]'
+)
+TELEGRAM = (
+    '{"chats": {"list": [{"id": 1, "messages": [{"id": 1, "date": "2024-01-01", "from": "a", "from_id": "b", "text":'
+    ' ["c", {"type": "link", "text": "d", "href": "e"}], "poll": {"question": "f", "answers": [{"text": "g"}]}}]}]}}'
+)
+DISCORD = (
+    '{"guild": {}, "channel": {"id": "1"}, "messages": [{"id": "2", "type": "Default", "timestamp": "2024-01-01",'
+    ' "content": "<@3> a", "author": {"name": "b"}, "mentions": [{"id": "3", "name": "c"}], "embeds": [{"fields":'
+    ' [{"name": "d", "value": "e"}]}], "attachments": [{"url": "f"}]}]}'
+)
+CHATGPT = (
+    '{"id": "a", "create_time": 1, "current_node": "b", "mapping": {"b": {"parent": "c", "children": [], "message":'
+    ' {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["d", {"text": "e"}]}, "metadata":'
+    ' {"attachments": [{"name": "f"}]}}}, "c": {"parent": null, "children": ["b"], "message": null}}}'
+)
+TRANSCRIPT = (
+    '{"type": "summary", "summary": "a", "leafUuid": "b"}\n'
+    '{"type": "user", "sessionId": "c", "uuid": "b", "timestamp": "2024-01-01", "message": {"content":'
+    ' [{"type": "text", "text": "d"}, {"type": "tool_use", "name": "e"}]}}\n'
+)
+WHATSAPP = "[31.12.23, 21:45:10] a: b\nc\n[1.1.24, 9:00 PM] d: e.pdf (file attached)\n"
 LISTING = '{"tools": [{"name": "a", "description": "b", "inputSchema": {"properties": {"c": {"type": "string"}}}}]}'
 
 READERS: dict[str, tuple[str, Read, str]] = {
@@ -124,6 +150,12 @@ READERS: dict[str, tuple[str, Read, str]] = {
     "plan": ("a.json", Plan.read, '{"id": "a", "graph": "b", "groups": [], "review": [], "entities": [["a", "b"]]}'),
     "chat": ("a.json", read_memories, CHAT),
     "chats": ("a.jsonl", read_memories, f"{CHAT}\n{CHAT.replace('a', 'e')}\n"),
+    "slack": ("a.json", read_memories, SLACK),
+    "telegram": ("a.json", read_memories, TELEGRAM),
+    "discord": ("a.json", read_memories, DISCORD),
+    "chatgpt": ("a.json", read_memories, CHATGPT),
+    "transcript": ("a.jsonl", read_memories, TRANSCRIPT),
+    "whatsapp": ("a.txt", read_memories, WHATSAPP),
     "listing": ("a.json", lambda path: read_tools([path]), LISTING),
     "server": ("server.yaml", lambda path: read_tools([path]), "name: a\nmeta: {category: b, tags: [c]}\n"),
     "note": ("a.md", lambda path: consumed(read([str(path)])), NOTE),
@@ -158,3 +190,38 @@ def test_anything_is_read_or_refused(tmp_path: Path, name: str, examples: int) -
             reader(tmp_path / file)
 
     check()
+
+
+OTHERS: tuple[Any, ...] = (None, [], {"text": [5]}, 5)
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each value within a value."""
+    yield above
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in items:
+        yield from places(item, (*above, name))
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: object) -> Any:
+    """Return a copy of a value with another one at a path."""
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize("sample", [SLACK, TELEGRAM, DISCORD, CHATGPT, TRANSCRIPT])
+def test_any_value_in_the_place_of_another_is_read_or_refused(tmp_path: Path, sample: str) -> None:
+    lines = sample.splitlines()
+    value = [json.loads(line) for line in lines] if len(lines) > 1 else json.loads(sample)
+    file = tmp_path / ("a.jsonl" if len(lines) > 1 else "a.json")
+
+    for path in places(value):
+        for new in OTHERS:
+            changed = replaced(value, path, new)
+            written = changed if isinstance(changed, list) and len(lines) > 1 else [changed]
+            file.write_text("\n".join(map(json.dumps, written)))
+            with suppress(HopRankError):
+                read_memories(file)

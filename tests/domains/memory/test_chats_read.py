@@ -438,7 +438,9 @@ def test_derived_keys_are_unique_and_stable(
 FIELDS = st.sampled_from(
     "id speaker author name role text content date session turn title metadata entities facts sessions turns messages "
     "mapping current_node parent children message parts type chat_messages attachments source target valid_at "
-    "confidence aliases".split()
+    "confidence aliases guild channel ts thread_ts user blocks elements subtype user_profile real_name files embeds "
+    "mentions text_entities href poll answers from_id chats list uuid sessionId leafUuid summary snapshot content_type "
+    "parts isMeta timestamp".split()
 )
 LEAVES = st.none() | st.booleans() | st.integers(-5, 2**60) | st.sampled_from(["", "a", "2024-01-01", "a\x00"])
 VALUES = st.recursive(

@@ -94,7 +94,7 @@ def _slack(
     user, ts = item.get("user"), item.get("ts")
     profile = item.get("bot_profile")
     bot = item.get("username") or (profile.get("name") if isinstance(profile, Mapping) else None)
-    thread = item.get("thread_ts") or (ts if ts in threads else None)
+    thread = item.get("thread_ts") or (ts if isinstance(ts, str) and ts in threads else None)
     fields = {"id": ts, "date": ts, "session": thread, "speaker": names.get(str(user)) or bot or user}
     return message(fields, where, inherited, place, read=_slack_text(item, names, where), exported=True)
 

@@ -30,7 +30,7 @@ def turn(value: Mapping[str, Any], where: str, titles: "Titles") -> Found:
     kind = str(value["type"])
     if kind in _TURNS:
         yield where, partial(_turn, value, where, titles)
-    elif kind == "summary" and value.get("leafUuid") not in titles.summed_up:
+    elif kind == "summary" and str(value.get("leafUuid")) not in titles.summed_up:
         yield Skipped(where, "it sums up a session that isn't in this file")
     elif not first_of(value, ("summary", *_TITLES)):
         yield Skipped(where, f"a line of type {kind:.40} is no turn")

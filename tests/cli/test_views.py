@@ -142,6 +142,7 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
         skipped=(
             *(Skipped(f"{number}.PNG", "is binary") for number in range(218)),
             Skipped("a.md", "is empty"),
+            *(Skipped(f"rows.jsonl, line {number}", "isn't JSON") for number in range(8)),
             *(Skipped(f"{number}.x{number}", "is binary") for number in range(25)),
         ),
         empty=("blank",),
@@ -150,7 +151,11 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
         entities=4,
         edges={"MENTIONS": 12, "SIMILAR": 0},
         seconds={"embed": 1.25},
-        warnings=tuple(Warned(f"{number}.pdf", "has a page without text") for number in range(9)),
+        warnings=(
+            *(Warned(f"{number}.pdf", "has a page without text") for number in range(9)),
+            *(Warned(f"{number}.md", f"has malformed front matter (line {number}: 'x': y)") for number in range(4)),
+            Warned("one.md", "has malformed front matter (line 3: 'z': y)"),
+        ),
     )
 
     text = text_of(summary_table(summary))
@@ -160,12 +165,15 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
     assert "SIMILAR" not in text
     assert "embed 1.2" in text
     assert "1 without text" in text
-    assert "skipped    244 " in text
+    assert "skipped    252 " in text
     assert "218 .png files: each is binary, as 0.PNG" in text
     assert "a.md is empty" in text
+    assert "8 lines of .jsonl files: each isn't JSON, as rows.jsonl, line 0" in text
     assert "0.x0 is binary" in text
-    assert "and 7 other kinds" in text
+    assert "and 8 other kinds" in text
     assert "9 .pdf files: each has a page without text, as 0.pdf" in text
+    assert "4 .md files: each has malformed front matter ('x': y), as 0.md" in text
+    assert "one.md has malformed front matter (line 3: 'z': y)" in text
 
 
 def test_piped_output_is_plain_and_unpadded(capsys: pytest.CaptureFixture[str]) -> None:

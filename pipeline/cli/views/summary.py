@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 # How many lines are shown; chosen by hand to fit a screen. --json has all.
 _MOST_SKIPPED = 20
 _MOST_NAMES = 10
+
+_LINE = re.compile(r"\(line \d+: ")
+"""The line in a warning, without which warnings are grouped."""
 
 
 def corpora_table(corpora: Sequence[Corpus]) -> Table:
@@ -134,15 +138,22 @@ def _warnings(warnings: Sequence[Warned]) -> str:
 
 
 def _by_kind(items: Sequence[tuple[str, str]]) -> str:
-    groups = grouped(((PurePath(source).suffix.lower(), text), source) for source, text in items)
-    lines = [_group(suffix, reason, sources) for (suffix, reason), sources in groups.items()]
+    groups = grouped(((_kind_of(source), _LINE.sub("(", text)), (source, text)) for source, text in items)
+    lines = [_group(kind, text, members) for (kind, text), members in groups.items()]
     if (more := len(lines) - _MOST_SKIPPED) > 0:
         lines[_MOST_SKIPPED:] = [f"... and {more:,} other kinds (--json lists all)"]
     return "\n".join([f"{len(items):,}", *lines]) if items else ""
 
 
-def _group(suffix: str, reason: str, sources: Sequence[str]) -> str:
-    if len(sources) == 1:
-        return f"{sources[0]} {reason}"
-    kind = f"{suffix} files" if suffix else "files without a suffix"
-    return f"{len(sources):,} {kind}: each {reason}, as {sources[0]}"
+def _kind_of(source: str) -> str:
+    """Return what a source is one of: ``.pdf files``, ``lines of .jsonl files``."""
+    path, _, line = source.rpartition(", line ")
+    suffix = PurePath(path if line.isdigit() else source).suffix.lower()
+    files = f"{suffix} files" if suffix else "files without a suffix"
+    return f"lines of {files}" if line.isdigit() else files
+
+
+def _group(kind: str, text: str, members: Sequence[tuple[str, str]]) -> str:
+    if len(members) == 1:
+        return " ".join(members[0])
+    return f"{len(members):,} {kind}: each {text}, as {members[0][0]}"

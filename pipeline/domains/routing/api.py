@@ -135,7 +135,7 @@ class Projects(Router):
             found = propose(graph, sources, least=self.settings.proposed, rejected=rejected, done=done)
         sure = self.settings.auto_accept if auto else None
         decisions = decide(graph, found, datetime.now(UTC), accepted=accept, rejected=reject, sure=sure)
-        return decisions._replace(unassigned=sources.unassigned)
+        return decisions._replace(unassigned=sources.unassigned, skipped=sources.skipped)
 
     def used(
         self,

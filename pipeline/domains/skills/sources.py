@@ -10,6 +10,7 @@ from pipeline.errors import SourceError
 from pipeline.files import Limits, Unreadable, content_of, decode
 from pipeline.files.guard import name_in_utf_8
 from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.source import parser_errors
 from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.records import Skipped, Warned
 
@@ -83,11 +84,12 @@ def read_skills(folder: Path, limits: Limits) -> tuple[list[Skill], list[Skipped
     skipped: list[Skipped] = []
     for item in find(str(folder), within=limits.within):
         path = Path(item.source if isinstance(item, Skipped) else item.path)
-        if isinstance(item, Skipped) and path.name.casefold() == _FOLDED:
+        if isinstance(item, Skipped) and (path.name.casefold() == _FOLDED or path.is_dir() or not path.suffix):
             skipped.append(Skipped(_key(path, folder), item.reason))
         elif isinstance(item, SourceFile) and path.name.casefold() == _FOLDED:
             try:
-                skills.append(_read(path, folder, limits))
+                with parser_errors("Markdown"):
+                    skills.append(_read(path, folder, limits))
             except Unreadable as error:
                 skipped.append(Skipped(_key(path, folder), error.message))
     skills.sort(key=lambda skill: skill.path)

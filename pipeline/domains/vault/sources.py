@@ -19,6 +19,7 @@ from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.markdown import blanked, blocks_and_links, comment_spans
 from pipeline.ingest.sources.metadata import flat, scalar_title
+from pipeline.ingest.sources.source import parser_errors
 from pipeline.ingest.sources.walk import Pattern, find, is_pattern
 from pipeline.records import Block, BlockKind, Link, Skipped
 from pipeline.text.outline import first_heading, paragraphs
@@ -271,7 +272,8 @@ def read_folder(
             path = item.path
             try:
                 text = _text(path, limits)
-                note = read_note(item.key, text, path=path.as_posix(), modified=modified_at(path), defaults=scope)
+                with parser_errors("Markdown"):
+                    note = read_note(item.key, text, path=path.as_posix(), modified=modified_at(path), defaults=scope)
                 notes.append(note)
             except Unreadable as error:
                 skipped.append(Skipped(str(item.path), error.message))

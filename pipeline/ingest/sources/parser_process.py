@@ -23,7 +23,7 @@ from pipeline.files import Limits, Unreadable
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of
 from pipeline.ingest.sources.front_matter import split_front_matter
-from pipeline.ingest.sources.source import Source
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Document
 
 _MODULES = {".md": "markdown", ".markdown": "markdown", ".rst": "rst"}
@@ -46,7 +46,8 @@ def structured(document: Document) -> Document:
         return document
     structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.{markup}").structure
     try:
-        result = structure(replace(document, text=text, blocks=()))
+        with parser_errors(markup):
+            result = structure(replace(document, text=text, blocks=()))
     except Unreadable:
         return document
     return result if result.blocks else document
@@ -74,7 +75,8 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
         is_code = format_name == CODE
         if is_bounded(format_name) or (is_code and len(source.data) > SMALL):
             return self._ask((format_name, source), source.limits, is_code=is_code)
-        return parser_of(format_name)(source)
+        with parser_errors(format_name):
+            return parser_of(format_name)(source)
 
     def structure(self, document: Document, limits: Limits) -> Document:
         """Return a document that came as text with the structure of its markup; without it, if parsing it fails."""

@@ -186,6 +186,19 @@ def test_a_note_belongs_to_the_project_of_its_field_folder_or_default(tmp_path: 
     assert [note.project for note in defaulted.notes] == ["patina"]
 
 
+def test_notes_of_a_folder_that_cannot_be_read_are_left_out_and_named(tmp_path: Path) -> None:
+    write(tmp_path, {"broken.jsonl": '{"text": "a"}\n{\n{"text": "b"}', "good.md": "A day."})
+    (tmp_path / "latin.md").write_bytes(b"caf\xe9")
+
+    sources = read_sources([tmp_path], OTHERS, "dojo")
+
+    assert [note.text for note in sources.notes] == ["a", "b", "A day."]
+    assert [(Path(one.source).name, one.reason.split(":")[0]) for one in sources.skipped] == [
+        ("broken.jsonl, line 2", "isn't JSON"),
+        ("latin.md", "isn't valid UTF-8 (at byte 3)"),
+    ]
+
+
 def test_notes_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     write(tmp_path, {"broken.jsonl": '{"text": "a"}\n{'})
     (tmp_path / "latin.md").write_bytes(b"caf\xe9")

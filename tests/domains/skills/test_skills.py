@@ -253,6 +253,7 @@ def test_skills_are_read_as_they_are_found_in_the_wild(tmp_path: Path) -> None:
     (tmp_path / "skills" / "linked").symlink_to(tmp_path / "checkout" / "linked")
     (tmp_path / "skills" / "gone").mkdir()
     (tmp_path / "skills" / "gone" / "SKILL.md").symlink_to("nowhere")
+    (tmp_path / "skills" / "lost").symlink_to("nowhere")
 
     skills, skipped = read_skills(tmp_path / "skills", DEFAULT_LIMITS)
 
@@ -260,7 +261,10 @@ def test_skills_are_read_as_they_are_found_in_the_wild(tmp_path: Path) -> None:
     assert skills[1].description == "Keeps the rule: one record. Triggers: adr"
     assert skills[5].tags == ("a",)
     assert [len(skill.warnings) for skill in skills] == [0, 0, 1, 0, 0, 0]
-    assert [(one.source, one.reason) for one in skipped] == [("gone/SKILL.md", "is a link to nothing")]
+    assert [(one.source, one.reason) for one in skipped] == [
+        ("gone/SKILL.md", "is a link to nothing"),
+        ("lost", "is a link to nothing"),
+    ]
 
 
 def test_a_second_build_embeds_and_writes_what_has_changed(built: MakeGraph) -> None:

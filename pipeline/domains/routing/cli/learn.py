@@ -52,6 +52,8 @@ def propose(
         warn(
             f"{', '.join(listed(decisions.unassigned, _MOST_NAMED))}: these notes name no project; give it with --from."
         )
+    for left_out in listed([f"{one.source} {one.reason}" for one in decisions.skipped], _MOST_NAMED):
+        warn(f"{left_out}: left out.")
     decided = {"Added": decisions.accepted, "Rejected": decisions.rejected}
     for said, proposals in decided.items():
         for one in () if run.as_json else proposals:

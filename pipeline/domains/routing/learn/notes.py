@@ -1,7 +1,7 @@
 """Session notes: texts, each with the project that was worked on."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from pipeline.domains.routing.schema import Project
 from pipeline.errors import GraphError, SourceError, did_you_mean
 from pipeline.files import Guard, Unreadable, content_of, decode, lines
 from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.records import Skipped
 
 # Somebody else's texts: what can't be stored in them is replaced.
 _GUARD = Guard(fix="Convert it to UTF-8, or leave it out.", mend=True)
@@ -35,31 +36,34 @@ class SessionNote:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Session notes that yield proposals, and the files with notes that name no project, which are skipped.
+    """Session notes that yield proposals, and the files with notes that name no project, which yield none.
 
-    ``log`` holds the entries of the log, if one is kept.
+    ``log`` holds the entries of the log, if one is kept. ``skipped`` are files and lines that can't be read.
     """
 
     notes: tuple[SessionNote, ...] = ()
     unassigned: tuple[str, ...] = ()
     log: tuple[Entry, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
 
 
 def read_sources(paths: Iterable[Path], projects: Sequence[Project], default: str = "") -> Sources:
     """Read notes from files and folders: Markdown, text, shell history, and JSON Lines.
 
     A note belongs to the project of its field ``project`` (in front matter or JSON), else to that whose folder holds
-    the file, else to that which a folder above is named after, else to ``default``. Raises SourceError if a path
-    doesn't exist or a file can't be read, and GraphError if there is no project ``default``.
+    the file, else to that which a folder above is named after, else to ``default``. A file or a line in a folder that
+    can't be read is skipped. Raises SourceError if a path doesn't exist or a file that it names can't be read, and
+    GraphError if there is no project ``default``.
     """
     owners = _Owners(projects, default)
-    notes, unassigned = [], []
+    notes, unassigned, skipped = list[SessionNote](), list[str](), list[Skipped]()
     for path in paths:
         for file in _files(path):
-            found = list(_notes(file, owners))
+            left_out = None if file == path else skipped
+            found = list(_notes(file, owners, left_out))
             notes += [note for note in found if note.project]
             unassigned += [str(file)] if any(not note.project for note in found) else []
-    return Sources(tuple(notes), tuple(unassigned))
+    return Sources(tuple(notes), tuple(unassigned), skipped=tuple(skipped))
 
 
 class _Owners:
@@ -96,23 +100,43 @@ def _files(path: Path) -> Iterator[Path]:
         raise SourceError(f"{path} doesn't exist", "Give a file of notes, or a folder with such files.")
 
 
-def _notes(file: Path, owners: _Owners) -> Iterator[SessionNote]:
-    if file.suffix.lower() == ".jsonl":
-        for row in lines(file, _LINES):
+def _notes(file: Path, owners: _Owners, skipped: list[Skipped] | None) -> Iterator[SessionNote]:
+    """Yield the notes of a file; what can't be read is added to ``skipped``, and an error without that."""
+    try:
+        if file.suffix.lower() == ".jsonl":
+            yield from _lines(file, owners, skipped)
+        else:
+            yield _note(file, owners, _GUARD if skipped is None else replace(_GUARD, error=Unreadable))
+    except Unreadable as fault:
+        if skipped is None:
+            raise
+        skipped.append(Skipped(str(file), fault.message))
+
+
+def _lines(file: Path, owners: _Owners, skipped: list[Skipped] | None) -> Iterator[SessionNote]:
+    for row in lines(file, _LINES if skipped is None else replace(_LINES, error=Unreadable)):
+        try:
             fields = row.json()
-            if isinstance(fields, dict):
-                texts = (fields.get(name) for name in _TEXT_FIELDS)
-                text = "\n".join(one for one in texts if isinstance(one, str))
-                yield SessionNote(str(file), row.number, owners.of_fields(fields) or owners.of_file(file), text)
-        return
-    text = _text(file)
+        except Unreadable as fault:
+            if skipped is None:
+                raise
+            skipped.append(Skipped(row.place, fault.message))
+            continue
+        if isinstance(fields, dict):
+            texts = (fields.get(name) for name in _TEXT_FIELDS)
+            text = "\n".join(one for one in texts if isinstance(one, str))
+            yield SessionNote(str(file), row.number, owners.of_fields(fields) or owners.of_file(file), text)
+
+
+def _note(file: Path, owners: _Owners, guard: Guard) -> SessionNote:
+    text = _text(file, guard)
     front = split_front_matter(text)
     fields = {str(name): value for name, value in front.mapping.items()}
-    yield SessionNote(str(file), 1 + front.lines, owners.of_fields(fields) or owners.of_file(file), front.text)
+    return SessionNote(str(file), 1 + front.lines, owners.of_fields(fields) or owners.of_file(file), front.text)
 
 
-def _text(file: Path) -> str:
-    with _GUARD.naming(file):
+def _text(file: Path, guard: Guard) -> str:
+    with guard.naming(file):
         try:
             return decode(content_of(file))
         except Unreadable as fault:

@@ -26,6 +26,7 @@ from pipeline.domains.routing.schema import EdgeKey, Project, Relation, Relation
 from pipeline.errors import InputError, did_you_mean
 from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeNode
+from pipeline.records import Skipped
 
 _REJECTED = "rejected"
 
@@ -34,12 +35,16 @@ _COMMON = 0.5
 
 
 class Decisions(NamedTuple):
-    """Proposals by what became of them; ``unassigned`` are files of notes that name no project."""
+    """Proposals by what became of them; ``unassigned`` are files of notes that name no project.
+
+    ``skipped`` are files and lines of notes that can't be read.
+    """
 
     accepted: tuple[Proposal, ...]
     rejected: tuple[Proposal, ...]
     open: tuple[Proposal, ...]
     unassigned: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the proposals as plain JSON values, each with its state."""

@@ -1,11 +1,13 @@
 """PDF: the text of the pages in the order in which people read it, and the offset of each page."""
 
 import io
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import dropwhile, pairwise, takewhile
+from dataclasses import dataclass, replace
+from itertools import chain, dropwhile, pairwise, takewhile
 from statistics import median
 
 import pypdfium2
@@ -25,6 +27,10 @@ _LONGEST_TITLE = 120  # characters
 _SHORTEST_TITLE = 4  # letters; both chosen by hand, not measured
 _APART = 1.35  # of the usual distance of lines: a new paragraph
 _OTHER_SIZE = 1.12  # a heading or a footnote by its font's height; both chosen by hand, not measured
+_SOLID = 1.1  # font's heights between lines of a heading, at most
+_OTHER_LEVEL = 1.06  # the height of a heading of the next level, by this
+_LONGEST_HEADING, _MOST_LINES, _DEEPEST = 200, 3, 6  # characters; lines; levels
+_LEADER = " ... "  # of a table of contents
 _FULL = 0.85  # of the usual width: a line that isn't the last of its paragraph
 _MOST_NAMED = 5  # ranges of pages in a warning
 _NO_TITLE = re.compile(
@@ -44,7 +50,7 @@ def parse(source: Source) -> Document:
 
     Columns follow each other, rows of tables stand on a line, values of form fields in their places. Words broken at
     the end of lines are whole, ligatures are letters; running heads, running feet and page numbers are left out. A
-    sentence that goes on on the next page isn't separated by a blank line.
+    sentence that goes on on the next page isn't separated by a blank line. What is set in a larger font is a heading.
 
     The title comes from the file's properties, unless it is a program's, else from the largest text of the first page
     if that can be a title, else from the file's stem. Warnings name pages that show something but have no text, and
@@ -59,15 +65,12 @@ def parse(source: Source) -> Document:
     pages = _mended(_flowing(without_running([page.lines for page in read])))
     if not any(pages):
         raise _unreadable(read)
-    text, starts, tables = _text(pages)
+    text, starts, firsts = _text(pages)
     return Document(
         key=source.key,
         title=(title if not _NO_TITLE.fullmatch(title) else "") or _largest(pages) or source.stem,
         text=text,
-        blocks=tuple(
-            Block(BlockKind.TABLE, block.start, block.end) if block.start in tables else block
-            for block in paragraphs(text)
-        ),
+        blocks=tuple(_blocks(text, firsts, _levels(pages))),
         path=source.path,
         page_starts=tuple(starts),
         warnings=tuple(_warnings(read)),
@@ -126,10 +129,39 @@ def _mended(pages: Sequence[list[Line]]) -> list[list[Line]]:
     return [[line for line in page if line.text] for page in whole]
 
 
-def _text(pages: Sequence[list[Line]]) -> tuple[str, list[int], set[int]]:
-    """Return the text of pages, the offsets of the pages, and those of tables."""
+def _levels(pages: Sequence[Sequence[Line]]) -> dict[float, int]:
+    """Return the levels of headings by the heights of their fonts: those that are larger than the usual one."""
+    letters = Counter[float]()
+    for line in chain(*pages):
+        letters[line.size] += len(line.text)
+    usual = letters.most_common(1)[0][0]
+    levels: dict[float, int] = {}
+    level, last = 0, math.inf
+    for size in sorted((size for size in letters if size > _OTHER_SIZE * usual), reverse=True):
+        level += size * _OTHER_LEVEL < last
+        last = last if size * _OTHER_LEVEL >= last else size
+        levels[size] = min(level, _DEEPEST)
+    return levels
+
+
+def _blocks(text: str, firsts: Mapping[int, Line], levels: Mapping[float, int]) -> Iterator[Block]:
+    """Yield the blocks of a text, given the first line of each paragraph, table and heading by its offset."""
+    for block in paragraphs(text):
+        first = firsts.get(block.start)
+        words = text[block.start : block.end]
+        is_short = len(words) <= _LONGEST_HEADING and words.count("\n") < _MOST_LINES and _LEADER not in words
+        if first and first.is_row:
+            yield replace(block, kind=BlockKind.TABLE)
+        elif first and first.size in levels and is_short and sum(map(str.isalpha, words)) >= _SHORTEST_TITLE:
+            yield replace(block, kind=BlockKind.HEADING, level=levels[first.size])
+        else:
+            yield block
+
+
+def _text(pages: Sequence[list[Line]]) -> tuple[str, list[int], dict[int, Line]]:
+    """Return the text of pages, the offsets of the pages, and the first lines of paragraphs by their offsets."""
     parts: list[str] = []
-    starts, tables, length = list[int](), set[int](), 0
+    starts, firsts, length = list[int](), dict[int, Line](), 0
     last, above = None, 0.0
     for page in pages:
         step, width = _usual_step(page), _usual_width(page)
@@ -140,12 +172,12 @@ def _text(pages: Sequence[list[Line]]) -> tuple[str, list[int], set[int]]:
             length += len(separator)
             if not place:
                 starts.append(length)
-            if line and line.is_row and not together:
-                tables.add(length)
+            if line and not together:
+                firsts[length] = line
             length += len(parts[-1])
             last = line
         above = width
-    return "".join(parts), starts, tables
+    return "".join(parts), starts, firsts
 
 
 def _usual_step(page: Sequence[Line]) -> float:
@@ -166,7 +198,7 @@ def _is_one(above: Line, line: Line, step: float) -> bool:
     if down < 0:
         return _goes_on(above, line)
     sizes = sorted((above.size, line.size))
-    return down <= _APART * step and (line.is_row or sizes[1] <= _OTHER_SIZE * sizes[0])
+    return down <= _APART * max(step, _SOLID * line.size) and (line.is_row or sizes[1] <= _OTHER_SIZE * sizes[0])
 
 
 def _goes_on(above: Line, line: Line, width: float = 0.0) -> bool:

@@ -40,7 +40,7 @@ _NOTE_MARK = re.compile(r"[\d*†‡§¶]{1,3}(?!\.\d)\W*\w")
 _LEFT_TO_RIGHT = re.compile(r"\w+(?:[.,:/'’-]\w+)*|\W")
 """What runs to the right in a line that runs to the left, as it is seen: a full stop stands before its number."""
 
-_LEADER = re.compile(r"(?:\s*[.·…_]){6,}\s*")  # the dots before the page in a table of contents
+_LEADER = re.compile(r"(?:\s*[.·…_]){5,}\s*")  # the dots before the page in a table of contents
 _SEPARATOR = " | "
 
 

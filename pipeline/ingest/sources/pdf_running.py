@@ -17,7 +17,7 @@ _LARGER = 1.15  # than the usual font: a heading; all six chosen by hand, not me
 _MOST_CELLS = 2  # a table's head, repeated on each page, has more
 _PAGE = re.compile(r"(?:page|seite|p[áa]gina|pagina|p\.)\s*\d+(?:\s*(?:of|/|von|de|sur|di)\s*\d+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,4}")
-_ROMAN = re.compile(r"\W*[ivxlc]+\W*", re.IGNORECASE)
+_ROMAN = re.compile(r"^\W*[ivxlc]+\b|\b[ivxlc]+\W*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class _Row:
     @property
     def key(self) -> str:
         """The text without its numbers."""
-        return "#" if _ROMAN.fullmatch(self.text) else _NUMBER.sub("#", self.text.casefold())
+        return _NUMBER.sub("#", _ROMAN.sub("#", self.text.casefold()))
 
     def is_level_with(self, other: "_Row") -> bool:
         return self.is_top == other.is_top and abs(self.lines[0].y - other.lines[0].y) <= self.lines[0].size / 2

@@ -13,7 +13,7 @@ from pipeline.files import Unreadable
 from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.sources.pdf import parse
 from pipeline.ingest.sources.source import Source
-from pipeline.records import Document
+from pipeline.records import BlockKind, Document
 from tests.ingest.sources.pdfs import Piece, column, placed
 
 
@@ -117,6 +117,17 @@ def test_the_largest_text_of_the_first_page_is_the_title() -> None:
     )
 
     assert found.title == "Of the harbour and its bells"
+
+
+def test_what_is_set_larger_is_a_heading() -> None:
+    lines = column(["It was cold in the harbour."] * 3, 30, 100)
+    headings = [Piece("Of the harbour", 30, 40, 20), Piece("In winter", 30, 80, 14), Piece("In summer", 30, 150, 14)]
+
+    found = read(placed([*headings, *lines, *column(["It was warm."], 30, 170)]))
+
+    assert [
+        (found.text[block.start : block.end], block.level) for block in found.blocks if block.kind is BlockKind.HEADING
+    ] == [("Of the harbour", 1), ("In winter", 2), ("In summer", 2)]
 
 
 def test_pages_that_show_something_and_have_no_text_are_named() -> None:

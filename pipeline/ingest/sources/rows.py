@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby, repeat
 
 from pipeline.ingest.sources.source import TextBuilder
 from pipeline.records import BlockKind
@@ -30,8 +30,8 @@ def write_rows(built: TextBuilder, rows: Iterable[Row]) -> None:
             _write_line(built, row)
             built.close(BlockKind.PARAGRAPH)
         if part_header:
-            header = part_header
-            _write_line(built, header)
+            _write_line(built, part_header)
+            header = [name[:_LONGEST_NAME].strip() for name in part_header]
         for row in body:
             _write_line(built, row, header)
         built.close(BlockKind.TABLE)
@@ -60,7 +60,7 @@ def _divided(rows: Sequence[Row], *, goes_on: bool) -> tuple[Sequence[Row], Row,
 
 
 def _filled(row: Row) -> int:
-    return sum(1 for cell in row if cell and not cell.isspace())
+    return sum(1 for cell in row if not _is_empty(cell))
 
 
 def _is_name(cell: str) -> bool:
@@ -68,11 +68,12 @@ def _is_name(cell: str) -> bool:
 
 
 def _write_line(built: TextBuilder, row: Row, header: Row = ()) -> None:
+    names = chain((f"{name}: " if name else "" for name in header), repeat(""))
     built.new_line()
-    begun = False
-    for column, cell in enumerate(row):
-        if not cell or cell.isspace():
-            continue
-        name = header[column][:_LONGEST_NAME].strip() if column < len(header) else ""
-        built.write(f"{' | ' if begun else ''}{name}{': ' if name else ''}{cell.strip()}")
-        begun = True
+    built.write(
+        " | ".join(f"{name}{cell.strip()}" for name, cell in zip(names, row, strict=False) if not _is_empty(cell))
+    )
+
+
+def _is_empty(cell: str) -> bool:
+    return not cell or cell.isspace()

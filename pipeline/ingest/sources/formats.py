@@ -34,6 +34,7 @@ _MODULES = {
     ".text": "text",
     ".md": "markdown",
     ".markdown": "markdown",
+    ".mdx": "markdown",
     ".rst": "rst",
     ".html": "html",
     ".htm": "html",
@@ -57,6 +58,8 @@ _MODULES = {
     ".ott": "odt",
     ".odp": "odt",
     ".epub": "epub",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
     ".jsonl": LINES,
 }
 _BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt", "epub"})

@@ -34,9 +34,10 @@ _LEADER = " ... "  # of a table of contents
 _FULL = 0.85  # of the usual width: a line that isn't the last of its paragraph
 _MOST_NAMED = 5  # ranges of pages in a warning
 _NO_TITLE = re.compile(
-    r"(?:untitled|unknown|unnamed|title|(?:no|document) title|(?:new |word |my )?document|presentation|slide|none|null)"
+    r"\(?(?:untitled|anonymous|unspecified|"
+    r"unknown|unnamed|title|(?:no|document) title|(?:new |word |my )?document|presentation|slide|none|null)"
     r"[\s\d()_.-]*|microsoft (?:word|powerpoint|excel|office)\b.*|(?:power ?point|slide) .*|scan(?:ned)?[\W_\d].*"
-    r"|(?:[a-z]:|\\|/|file:|https?:).*|[^\s/\\]*[/\\].*|\S+\.[a-z]\w{1,4}|.+\.(?:docx?|pdf|dvi|tex|rtf|odt|pptx?|xlsx?|indd"
+    r"|(?:[a-z]:|\.{0,2}/|~/|file:|https?:).*|.*\\.*|\S+\.[a-z]\w{1,4}|.+\.(?:docx?|pdf|dvi|tex|rtf|odt|pptx?|xlsx?|indd"
     r"|qxd|pmd|txt|html?|ps|eps|fm|wpd|pages|key|md)|[\W\d_]*",
     re.IGNORECASE,
 )
@@ -215,7 +216,7 @@ def _largest(pages: Sequence[Sequence[Line]]) -> str:
     lines = list(dropwhile(lambda line: line.size * _OTHER_SIZE < largest, page))
     is_heading = largest > _OTHER_SIZE * median(line.size for line in page)
     taken = takewhile(lambda line: is_heading and line.size * _OTHER_SIZE >= largest, lines[1:])
-    title = " ".join(line.text for line in (lines[0], *taken))
+    title = "" if lines[0].is_row else " ".join(line.text for line in (lines[0], *taken))
     return title if len(title) <= _LONGEST_TITLE and sum(map(str.isalpha, title)) >= _SHORTEST_TITLE else ""
 
 

@@ -24,7 +24,7 @@ _TALL = 1.2  # em between the lines of a band that holds several; chosen by hand
 _ROW_GAP = 1.3  # of the least distance of two bands: rows whose cells wrap are further apart than lines
 _LONGEST_CELL = 150  # characters, on average; the others chosen by hand, not measured
 _FEWEST_ROWS = 2  # with words on both sides of a gutter
-_SHORTEST_LINE = 12  # characters of prose, on average
+_SHORTEST_LINE = 5  # em of prose, on average
 _MOST_LOWER = 0.25  # of the cells of a table begin with a small letter, as do most lines of prose
 _FULL = 0.75  # of a column's width: lines of prose without case, on average
 _NOTE = 0.92  # the size of footnotes, at most, by that of the column
@@ -230,8 +230,8 @@ class _Reader:
             return False
         length = mean(map(len, cells))
         cased = [text for text in cells if text[:1].lower() != text[:1].upper()]
-        if length < _SHORTEST_LINE or length > _LONGEST_CELL:
-            return length < _SHORTEST_LINE
+        if length > _LONGEST_CELL or mean(_width(cell) for row in rows for cell in row) < _SHORTEST_LINE * self._em:
+            return length <= _LONGEST_CELL
         if 2 * len(cased) >= len(cells) or any(map(str.isdecimal, "".join(text[:1] for text in cells))):
             return sum(text[:1].islower() for text in cased) <= _MOST_LOWER * len(cells)
         return not self._is_filled(rows)

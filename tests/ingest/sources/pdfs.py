@@ -25,13 +25,15 @@ class Piece:
 def placed(
     *pages: Iterable[Piece],
     characters: str = "",
+    width: int = 500,
     page_entries: bytes = b"",
     catalog: bytes = b"",
     more: Sequence[bytes] = (),
 ) -> bytes:
     """Return a PDF of these pages, 400 points wide and 600 high, in the order of the pieces.
 
-    ``characters`` are shown by the codes from 1. The objects ``more`` follow those of the pages.
+    ``characters`` are shown by the codes from 1, each ``width``
+    thousandths of an em wide. The objects ``more`` follow those of the pages.
     """
     kids = b" ".join(b"%d 0 R" % (FIRST + 2 * number) for number in range(len(pages)))
     objects = [
@@ -39,7 +41,7 @@ def placed(
         b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages)),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /FirstChar 1 /LastChar 60 /ToUnicode 5 0 R /Widths [%s]>>"
-        % (b"500 " * 60),
+        % (b"%d " % width * 60),
         stream(_map(characters)),
         b"null",
         b"null",

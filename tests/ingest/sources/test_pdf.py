@@ -94,6 +94,7 @@ def test_scans_are_unreadable_and_say_why() -> None:
         "-",
         "Presentation 2",
         "Untitled-1",
+        "(anonymous)",
         "https://example.org/a",
         "paper.dvi",
         "Slide 1",
@@ -104,7 +105,9 @@ def test_a_title_that_a_program_wrote_is_none(title: str) -> None:
     assert read(pdf("On graphs\nWe rank.", title=title)).title == "On graphs"
 
 
-@pytest.mark.parametrize("title", ["Scanning the sea", "R Data Import/Export", "Documents of Selby", "Node.js in use"])
+@pytest.mark.parametrize(
+    "title", ["Scanning the sea", "R Data Import/Export", "TCP/IP in a day", "Documents of Selby", "Node.js in use"]
+)
 def test_a_title_that_somebody_gave_stays(title: str) -> None:
     assert read(pdf("On graphs\nWe rank.", title=title)).title == title
 

@@ -141,6 +141,18 @@ def test_a_script_that_runs_to_the_left_is_in_the_order_of_its_readers() -> None
     assert read(placed(right, characters=letters)).text.split("\n") == lines
 
 
+def test_columns_of_a_script_without_spaces_are_read_one_after_the_other() -> None:
+    first, second = (
+        ["港の管理人は四月に二隻の", "船を買った。船は夏の前に", "到着する予定である。"],
+        ["博物館は古い船を保管し、", "冬ごとに修理している。", "日曜日には乗ることも可。"],
+    )
+    letters = "".join(sorted(set("".join([*first, *second]))))
+
+    found = read(placed(across(column(first, 30, 50), column(second, 200, 50)), characters=letters, width=1000))
+
+    assert "".join(found.text.split()) == "".join([*first, *second])
+
+
 def test_columns_of_such_a_script_begin_at_the_right() -> None:
     first = ["הנמל הישן שכן בצפון", "והאוניות באו בבוקר", "ועזבו אותו בערב אחד"]
     second = ["השומר מצא אונייה אחת", "ליד הרציף השני בנמל", "וכתב עליה ספר ארוך"]

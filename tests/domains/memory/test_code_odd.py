@@ -8,6 +8,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
+from pipeline.domains.memory.code.files import commit_of
 from pipeline.domains.memory.code.findings import Scan
 from pipeline.domains.memory.code.scan import scan
 from tests.domains.memory.repositories import ANN, BOB, Repository, export, facts, said
@@ -95,6 +96,53 @@ def test_a_name_is_read_as_its_commit_says_or_as_it_can_be(repository: Repositor
     git.references.create("refs/heads/main", written, force=True)
 
     assert authors(scan(repository.path, scope="s"), "a.py") == {"José März"}
+
+
+def commit_raw(git: pygit2.Repository, author: bytes, committer: bytes, parents: list[pygit2.Oid]) -> pygit2.Oid:
+    """Commit the tree of HEAD with another empty file, by these lines."""
+    builder = git.TreeBuilder(commit_of(git, git.head.target).tree)
+    builder.insert("odd.py" if len(parents) < 2 else "merged.py", git.create_blob(b""), pygit2.enums.FileMode.BLOB)
+    lines = [b"tree %s" % str(builder.write()).encode(), *(b"parent %s" % str(one).encode() for one in parents)]
+    content = b"\n".join([*lines, b"author " + author, b"committer " + committer]) + b"\n\nx\n"
+    written = git.odb.write(pygit2.enums.ObjectType.COMMIT, content)
+    git.references.create("refs/heads/main", written, force=True)
+    return written
+
+
+GOOD = b"Cy <cy@x.org> %d +0000" % NOON
+
+
+@pytest.mark.parametrize(
+    ("odd", "name"),
+    [
+        (b"Di <di@x.org> 99999999999999999999999 +0000", "Di"),
+        (b"Di <di@x.org> soon +0000", "Di"),
+        (b"Di <di@x.org", "Di"),
+        (b"Di 1700000000 +0000", "Di"),
+        (b"", ""),
+    ],
+)
+def test_a_commit_that_libgit2_refuses_is_read(repository: Repository, odd: bytes, name: str) -> None:
+    first = repository.commit({"a.py": ""}, NOON)
+    git = pygit2.Repository(str(repository.path))
+    commit_raw(git, odd, odd, [commit_raw(git, odd, GOOD, [first])])
+
+    found = scan(repository.path, scope="s", history=True)
+
+    assert authors(found, "odd.py") == ({name} if name else set())
+    assert found.time == datetime.fromtimestamp(NOON, UTC).isoformat()
+    assert authors(found, "a.py") == {"Ann"}
+
+
+def test_a_merge_of_a_commit_that_libgit2_refuses_has_no_false_authors(repository: Repository) -> None:
+    first = repository.commit({"a.py": ""}, NOON)
+    git = pygit2.Repository(str(repository.path))
+    commit_raw(git, GOOD, GOOD, [first, commit_raw(git, b"Di <di@x.org> soon +0000", GOOD, [first])])
+
+    found = scan(repository.path, scope="s")
+
+    assert {entity.name for entity in found.entities if entity.type == "file"} == {"a.py", "odd.py", "merged.py"}
+    assert authors(found, "odd.py") == set()
 
 
 def test_submodules_are_named(repository: Repository) -> None:

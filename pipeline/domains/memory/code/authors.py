@@ -19,6 +19,8 @@ from pipeline.ingest.sources.ignored import git_rules
 if TYPE_CHECKING:
     import pygit2
 
+    from pipeline.domains.memory.code.files import Commit
+
 _LONGEST = 200  # characters of a name or an email; a longer one is generated or hostile
 
 _MOST_PAIRS = 2_500
@@ -61,16 +63,21 @@ class Authorship:
         self._people: dict[str, Person] = {}
         self._seen: dict[Person, Person] = {}
 
-    def add(self, commit: pygit2.Commit, changes: Mapping[str, pygit2.Oid | None]) -> None:
+    def add(self, commit: Commit, changes: Mapping[str, pygit2.Oid | None]) -> None:
         """Add the authors of a commit to what it changed: blobs by their paths, None for a file that is gone."""
+        import pygit2
+
         self._rename(changes)
         left = changed = frozenset(changes)
-        for merged in self._merged(commit):
-            files = changed_files(self._repository, parent_tree(merged), merged.tree)
-            its_own = changed.intersection(path for path, _ in files)
-            if str(merged.id) not in self._border:
-                self._credit(merged, its_own)
-            left -= its_own
+        try:
+            for merged in self._merged(commit):
+                files = changed_files(self._repository, parent_tree(self._repository, merged), merged.tree)
+                its_own = changed.intersection(path for path, _ in files)
+                if str(merged.id) not in self._border:
+                    self._credit(merged, its_own)
+                left -= its_own
+        except pygit2.GitError:  # of a merged commit that libgit2 refuses: whose the rest is isn't known
+            left = frozenset()
         if str(commit.id) not in self._border:
             self._credit(commit, left)
 
@@ -105,7 +112,7 @@ class Authorship:
     def _lines(self, blob: pygit2.Oid) -> Counter[bytes]:
         return Counter(filter(None, (blob_of(self._repository, blob, _LARGEST) or b"").splitlines()))
 
-    def _credit(self, commit: pygit2.Commit, paths: Iterable[str]) -> None:
+    def _credit(self, commit: Commit, paths: Iterable[str]) -> None:
         name, email = (
             " ".join(_decoded(raw, commit.message_encoding).split())[:_LONGEST]
             for raw in (commit.author.raw_name, commit.author.raw_email)
@@ -114,15 +121,15 @@ class Authorship:
         for path in paths:
             self._authors[path][author] = None
 
-    def _merged(self, merge: pygit2.Commit) -> Iterator[pygit2.Commit]:
+    def _merged(self, merge: Commit) -> Iterator[Commit]:
         """Yield the commits that a merge brought, but for other merges."""
-        if len(merge.parents) < 2:
+        if len(merge.parent_ids) < 2:
             return
-        walker = self._repository.walk(merge.parents[1].id)
-        for other in merge.parents[2:]:
-            walker.push(other.id)
-        walker.hide(merge.parents[0].id)
-        yield from (commit for commit in walker if len(commit.parents) < 2)
+        walker = self._repository.walk(merge.parent_ids[1])
+        for other in merge.parent_ids[2:]:
+            walker.push(other)
+        walker.hide(merge.parent_ids[0])
+        yield from (commit for commit in walker if len(commit.parent_ids) < 2)
 
     def set_mailmap(self, text: str) -> None:
         """Use the text of a .mailmap from now on; an empty one changes no names."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pipeline.errors import SourceError
 from pipeline.files import Limits
@@ -19,11 +20,17 @@ from pipeline.ingest.sources.ignored import own_files
 if TYPE_CHECKING:
     import pygit2
 
+    Commit: TypeAlias = "pygit2.Commit | OddCommit"
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST, _LATEST = int(datetime(1, 1, 2, tzinfo=UTC).timestamp()), int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 """The times that can be stored, in seconds since 1970; those of a commit may be any, and negative."""
 
 _DAY = 86_400
+_TREE = re.compile(rb"^tree ([0-9a-f]{40})$", re.MULTILINE)
+_PARENT = re.compile(rb"^parent ([0-9a-f]{40})$", re.MULTILINE)
+_AUTHOR = re.compile(rb"^author ([^<\n]*?)(?: -?\d+ [+-]\d+)?(?:<([^>\n]*).*)?$", re.MULTILINE)
+_TIME = re.compile(rb"^committer .*[> ](-?\d{1,30}) [+-]\d+$", re.MULTILINE)
 _SUBMODULE = re.compile(rb"^[ \t]*path[ \t]*=[ \t]*(\S[^\r\n]*)", re.MULTILINE)
 
 _MOST_ENTRIES = 2_000_000
@@ -55,7 +62,55 @@ def open_repository(path: Path) -> pygit2.Repository | None:
     return repository
 
 
-def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list[pygit2.Commit]:
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The name and email of a commit's author, as written."""
+
+    raw_name: bytes
+    raw_email: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OddCommit:
+    """A commit that libgit2 refuses, for a time that is none or overflows, or a person without an email.
+
+    Its fields are those of libgit2's commits, as far as they are read.
+    """
+
+    id: pygit2.Oid
+    tree: pygit2.Tree
+    parent_ids: list[pygit2.Oid]
+    commit_time: int
+    author: Signature
+    message_encoding: str | None
+
+
+def commit_of(repository: pygit2.Repository, id_: pygit2.Oid | str) -> Commit:
+    """Return a commit; raises KeyError if the repository lacks it, or its tree."""
+    import pygit2
+
+    try:
+        return repository[id_].peel(pygit2.Commit)
+    except pygit2.GitError:
+        oid = pygit2.Oid(hex=str(id_))
+        return _odd_commit(repository, oid, repository.odb.read(oid)[1])
+
+
+def _odd_commit(repository: pygit2.Repository, oid: pygit2.Oid, content: bytes) -> OddCommit:
+    import pygit2
+
+    head = content.partition(b"\n\n")[0]
+    tree, author, time = _TREE.search(head), _AUTHOR.search(head), _TIME.search(head)
+    if tree is None:
+        raise KeyError(str(oid))
+    parents = [pygit2.Oid(hex=parent.decode()) for parent in _PARENT.findall(head)]
+    held = repository[tree[1].decode()].peel(pygit2.Tree)
+    seconds = int(time[1]) if time else _LATEST  # to come, so that another counts
+    signature = Signature(*(part.strip() for part in author.groups(b""))) if author else Signature(b"", b"")
+    return OddCommit(oid, held, parents, seconds, signature, None)
+
+
+def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list[Commit]:
     """Return the commits from ``revision`` back along first parents, the oldest first.
 
     Raises SourceError if the repository has no commit, or none of that name.
@@ -65,7 +120,12 @@ def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list
     try:
         if repository.is_empty or (revision == "HEAD" and repository.head_is_unborn):
             raise SourceError(f"The repository {repository.path} has no commit.", "Commit something first.")
-        commit: pygit2.Commit | None = repository.revparse_single(revision).peel(pygit2.Commit)
+        at = (
+            repository.head.target
+            if revision == "HEAD"
+            else repository.revparse_single(revision).peel(pygit2.Commit).id
+        )
+        commit: Commit | None = commit_of(repository, at)
     except (KeyError, ValueError, pygit2.GitError) as error:
         raise SourceError(
             f"The repository {repository.path} has no revision {revision!r}.", "Name a commit, a branch or a tag."
@@ -73,11 +133,11 @@ def first_parents(repository: pygit2.Repository, revision: str = "HEAD") -> list
     line = []
     while commit is not None:
         line.append(commit)
-        commit = _parent(commit)
+        commit = _parent(repository, commit)
     return line[::-1]
 
 
-def monotone_times(commits: list[pygit2.Commit]) -> list[str]:
+def monotone_times(commits: Sequence[Commit]) -> list[str]:
     """Return the times of commits, oldest first, as ISO 8601 in UTC, none earlier than the one before it.
 
     A time that is yet to come counts as that of the commit before, of the first commits as the first that isn't.
@@ -88,7 +148,7 @@ def monotone_times(commits: list[pygit2.Commit]) -> list[str]:
     return [(_EPOCH + timedelta(seconds=time)).isoformat() for time in latest]
 
 
-def impossible_times(commits: list[pygit2.Commit], times: list[str]) -> int:
+def impossible_times(commits: Sequence[Commit], times: list[str]) -> int:
     """Return how many commits count as made at another time, since theirs is to come or that of a clock never set."""
     pairs = zip((commit.commit_time for commit in commits), times, strict=True)
     return sum(_is_to_come(own) or (0 <= own < _DAY and not time.startswith("1970-01-01")) for own, time in pairs)
@@ -178,15 +238,15 @@ def content_of(path: Path, limits: Limits) -> bytes | None:
     return data if len(data) <= limits.bytes_read else None
 
 
-def parent_tree(commit: pygit2.Commit) -> pygit2.Tree | None:
+def parent_tree(repository: pygit2.Repository, commit: Commit) -> pygit2.Tree | None:
     """Return the tree of a commit's first parent; None for the first commit."""
-    parent = _parent(commit)
+    parent = _parent(repository, commit)
     return parent.tree if parent is not None else None
 
 
-def _parent(commit: pygit2.Commit) -> pygit2.Commit | None:
+def _parent(repository: pygit2.Repository, commit: Commit) -> Commit | None:
     try:
-        return commit.parents[0] if commit.parents else None
+        return commit_of(repository, commit.parent_ids[0]) if commit.parent_ids else None
     except KeyError:  # beyond the border of a shallow clone
         return None
 

@@ -80,7 +80,7 @@ def scan(
 def _scan_commits(
     repository: pygit2.Repository,
     name: str,
-    commits: list[pygit2.Commit],
+    commits: list[sources.Commit],
     visited: int,
     scope: str,
     limits: Limits,
@@ -112,7 +112,7 @@ def _scan_commits(
 
 
 def _remarks(
-    repository: pygit2.Repository, commits: list[pygit2.Commit], times: list[str], border: Set[str], limits: Limits
+    repository: pygit2.Repository, commits: list[sources.Commit], times: list[str], border: Set[str], limits: Limits
 ) -> tuple[str, ...]:
     """Return what of a repository couldn't be read, or is read otherwise than it stands there."""
     remarks = []

@@ -39,12 +39,13 @@ _NESTED = 4
 """Levels of a malformed mapping that are read key by key (chosen by hand: services, service, environment, variable)."""
 
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-_KEY = r"""(?P<name>"[^"\n]*"|'[^'\n]*'|<<|[\w@$+][\w .@/$()+:'-]*?)(?<![ \t])[ \t]*+:"""
+_KEY = r"""(?P<name>"[^"\n]*"|'[^'\n]*'|<<|[\w@$+\x80-\U0010ffff][\w .@/$()+:'\x80-\U0010ffff-]*?)(?<![ \t])[ \t]*+:"""
 _ENTRY = re.compile(_KEY + r"(?:[ \t]+(?P<value>(?:.*[^ \t])?))?[ \t]*")
 _NO_BLANK = re.compile(r"(?P<name>[^\W\d][\w-]*):(?P<value>[^\s:/](?:.*[^ \t])?)[ \t]*")
 _LINE = re.compile(r"(?P<lead>(?:-(?:[ \t]+|$))*)(?:" + _KEY + r"(?:[ \t]+|$))?(?P<value>(?:.*[^ \t])?)[ \t]*")
 _BLOCK = re.compile(r"[|>][-+\d]*(?:[ \t]+#.*)?")
 _TEXT_MARKS = re.compile(r"\{\{|\{%|^\[\[.*\]\]")  # of templates and wikilinks
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _CLOSED = {"[": "]", "{": "}", '"': '"', "'": "'"}
 
 
@@ -246,6 +247,23 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
+def _goes_on(value: str, opening: str, closing: str) -> bool:
+    """Return whether a value goes on after the bracket or quote that it begins with is closed."""
+    depth = 0
+    for at, letter in enumerate(value):
+        depth += (letter == opening and (opening != closing or at == 0)) - (letter == closing and at > 0)
+        if depth == 0:
+            return at < len(value) - 1
+    return False
+
+
+def _unquoted(value: str) -> str:
+    """Return a text without the quotes around it, if they are clearly a pair: 'It's', "C:\\Users"."""
+    quote, inner = value[:1], value[1:-1]
+    is_pair = quote in ("'", '"') and len(value) > 1 and value.endswith(quote)
+    return inner if is_pair and quote not in _APOSTROPHE.sub("", inner) else value
+
+
 class _Entry:
     """Reads an entry of a malformed mapping: as it is, with its texts quoted, key by key, or as text."""
 
@@ -278,7 +296,7 @@ class _Entry:
     def kept(self, problem: str, line: int = 1) -> _Read:
         """Return the entry with its value as text; without a ``problem`` that is no fault."""
         value, rest = self._entry.value, dedent("\n".join(self._lines[1:]))
-        text = " ".join([value, *rest.split()]) if value and not _BLOCK.fullmatch(value) else rest
+        text = _unquoted(" ".join([value, *rest.split()])) if value and not _BLOCK.fullmatch(value) else rest
         faults = [self._fault(f"{problem}, so it is kept as text", line)] if problem else []
         return self._entry.name, well_formed(text), faults
 
@@ -325,7 +343,7 @@ class _Entry:
         except Unreadable as error:
             if not self._is_text(value):
                 self._faults.append(self._fault(f"{error.problem}, so it is kept as text", at + 1))
-            return start + json.dumps(well_formed(value), ensure_ascii=False)
+            return start + json.dumps(well_formed(_unquoted(value)), ensure_ascii=False)
         return start + value
 
     def _is_text(self, value: str) -> bool:
@@ -333,7 +351,7 @@ class _Entry:
         if _TEXT_MARKS.search(value):
             return True
         if closing := _CLOSED.get(value[0]):
-            return closing in value[1:] and not value.endswith(closing)
+            return _goes_on(value, value[0], closing)
         try:
             parse_yaml(f"k: {value}", self._guard, typed=False)
         except Unreadable:

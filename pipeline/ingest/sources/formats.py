@@ -35,6 +35,7 @@ _MODULES = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".mdx": "markdown",
+    ".mdc": "markdown",
     ".rst": "rst",
     ".html": "html",
     ".htm": "html",

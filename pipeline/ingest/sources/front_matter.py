@@ -18,7 +18,7 @@ from pipeline.files.yaml import Fault, key_of, parse_mapping, parse_yaml
 
 _FENCE = re.compile(r"(---|\+\+\+)[ \t]*(yaml|yml|toml|json)?[ \t]*\n")
 _CLOSING = {
-    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
+    "---": re.compile(r"^(?:-{3,}|\.\.\.)[ \t]*$", re.MULTILINE),
     "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
 }
 _COMMENTS = (("<!--", "-->"), ("{/*", "*/}"), ("{#", "#}"), ("/*", "*/"), ("%%", "%%"))
@@ -160,8 +160,8 @@ def _with_wikilinks(source: str) -> str:
 def _is_mapping(source: str) -> bool:
     """Return whether the first line, but for comments, is a key, and the others mostly are keys or belong to one."""
     lines = [line for line in source.split("\n") if line.strip() and not line.lstrip().startswith("#")]
-    if not lines:
-        return False
+    if not lines or (source.lstrip(" \t").startswith("\n") and source.lstrip().startswith("#")):
+        return False  # nothing but a rule and a heading
     if lines[0].startswith("{") and not lines[0].startswith("{{"):
         return lines[-1].rstrip().endswith("}")
     base = len(lines[0]) - len(lines[0].lstrip())

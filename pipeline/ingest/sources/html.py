@@ -3,13 +3,16 @@
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
 from itertools import takewhile
 
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
 from pipeline.ingest.sources.encodings import decoded_page
+from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.scripts import script_letters
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
@@ -39,7 +42,8 @@ _SHORT = 16  # elements in which to look for the text of a mark; chosen by hand,
 
 def parse(source: Source) -> Document:
     """Return a web page as a document with the text of its blocks. Raises Unreadable."""
-    markup = decoded_page(source.data)
+    front = split_front_matter(decoded_page(source.data))  # generators of pages read it there, too
+    markup = front.text
     with parser_errors("HTML"):
         # html.parser takes minutes for some damaged pages, lxml doesn't; bs4 warns about an XML declaration, and about
         # a text so short that it could be a file's name
@@ -50,7 +54,9 @@ def parse(source: Source) -> Document:
         page.built.close(BlockKind.PARAGRAPH)
         title = _title(soup)
     fix = "Save the page as it looks once its scripts have run, or leave it out."
-    return page.built.document(source, title, fix)
+    given = scalar_title(front.mapping.pop("title", None))
+    document = page.built.document(source, given or title, fix)
+    return replace(document, metadata=flat(front.mapping), warnings=front.warnings) if front.lines else document
 
 
 def _title(soup: Tag) -> str:

@@ -82,6 +82,14 @@ last
 """
 
 
+def test_html_has_front_matter_where_generators_of_pages_read_it() -> None:
+    found = parse("html", "---\ntitle: Tides\nlayout: post\nd: 2024-13-45\n---\n<h1>Ebb</h1><p>The moon pulls.</p>")
+
+    assert (found.title, found.text) == ("Tides", "Ebb\n\nThe moon pulls.")
+    assert found.metadata == {"layout": "post", "d": "2024-13-45"}
+    assert "line 4" in found.warnings[0]
+
+
 def test_rst_keeps_notes_and_leaves_out_comments() -> None:
     text = (
         ".. [#f1] By the verger.\n.. [OAK1903] Oak: Bells.\n   Second edition.\n.. [1] One.\n.. |v| replace:: 4.1\n\n"

@@ -154,9 +154,9 @@ def _read_queries(path: Path) -> tuple[dict[str, tuple[str, str]], list[str]]:
     texts: dict[str, tuple[str, str]] = {}
     for line in lines(path, _QUERIES):
         query = validated(_Query, line.object(), line.place, _QUERIES)
-        if query.id in texts:
+        asked = query.query, query.type if isinstance(query.type, str) else ""
+        if texts.setdefault(query.id, asked) != asked:
             raise line.fault(f"has the query id {query.id!r}, which was used before", "Give every query its own id.")
-        texts[query.id] = query.query, query.type if isinstance(query.type, str) else ""
     if not texts:
         raise _QUERIES.fault(path, "holds no queries")
     blank = [id_ for id_, (text, _) in texts.items() if not text.strip()]

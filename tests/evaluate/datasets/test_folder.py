@@ -95,6 +95,10 @@ def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
     assert queryset.queries == (Query("q\u2028 1", "one\u2028two\x85three", {"d\x85 1": 1.0}),)
 
 
+def test_a_query_may_be_repeated(tmp_path: Path) -> None:
+    assert read_dataset(write(tmp_path, QUERIES + QUERIES)) == read_dataset(write(tmp_path))
+
+
 def test_a_judgement_may_be_repeated_but_not_contradicted(tmp_path: Path) -> None:
     assert read_dataset(write(tmp_path, qrels=QRELS + "q1\td1\t1.0\n")).queries[0].relevant["d1"] == 1.0
 

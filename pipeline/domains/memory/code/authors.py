@@ -89,7 +89,8 @@ class Authorship:
         self._blobs |= there
         paths = {blob: path for path, blob in gone.items() if str(blob) != _EMPTY}
         same = {path: old for path, blob in new.items() if (old := paths.get(blob)) is not None}
-        left = {path: blob for path, blob in gone.items() if path not in same.values()}
+        moved = set(same.values())
+        left = {path: blob for path, blob in gone.items() if path not in moved}
         others = {path: blob for path, blob in new.items() if path not in same}
         if len(left) * len(others) <= _MOST_PAIRS:
             same |= self._alike(left, others)

@@ -160,7 +160,7 @@ class _Reader:
         if len(common) < max(1, len(run.gutters) - 1):
             return False
         ahead = _gutters(_common(band.gaps, following, self._least))
-        if not ahead or len(_columns(band.bands[0], run.gutters)) == 1:
+        if not ahead or len(_columns(band.bands[0], common)) == 1:
             return True
         if len(ahead) > len(run.gutters) and _divides_each(ahead, common):
             return False

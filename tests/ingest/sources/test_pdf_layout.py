@@ -160,3 +160,19 @@ def test_columns_of_such_a_script_begin_at_the_right() -> None:
     both = across(column([line[::-1] for line in first], 240, 50), column([line[::-1] for line in second], 60, 50))
 
     assert words(placed(both, characters=letters)) == prose(first, second)
+
+
+def test_a_cell_that_nearly_reaches_the_next_is_of_its_table() -> None:
+    rows = [
+        [Piece(text, left, 50 + top) for text, left in zip(cells, (30, 160, 220, 300), strict=True) if text]
+        for top, cells in (
+            (0, ("Item", "Count", "Price", "Sum")),
+            (18, ("Rope", "30 m", "1.20", "36.00")),
+            (36, ("A lantern in brass with a w", "", "", "")),
+            (48, ("ick to trim", "1", "75.00", "75.00")),
+        )
+    ]
+
+    found = read(placed([piece for row in rows for piece in row]))
+
+    assert found.text.split("\n")[-1] == "A lantern in brass with a w ick to trim | 1 | 75.00 | 75.00"

@@ -31,7 +31,7 @@ _KINDS = {
 _LONG_HEADING = 200  # characters; chosen by hand, not measured
 _NEWLINE = re.compile("\n")
 _TAG = re.compile(r"<[^<>]*>")
-_MARK = re.compile(r"`+|<!--|\n[ \t]*(?=\n)|%%")
+_MARK = re.compile(r"`+|<!--|\{/\*|\n[ \t]*(?=\n)|%%")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _NO_NEWLINE = re.compile(r"[^\n]")
 _INDENTED = 100  # characters before a comment that begins a line, at most; chosen by hand
@@ -172,8 +172,8 @@ def _parsed(text: str, env: dict[str, Any]) -> tuple[Sequence[Token], Sequence[i
 
 
 def comment_spans(text: str, *, obsidian: bool = False) -> list[tuple[int, int]]:
-    """Return the spans of the comments in Markdown that isn't code, in order; with ``obsidian`` those of ``%%`` too."""
-    is_marked = "<!--" in text or (obsidian and "%%" in text)
+    """Return the spans of comments in Markdown, in order: of HTML and MDX, with ``obsidian`` those of ``%%`` too."""
+    is_marked = "<!--" in text or "{/*" in text or (obsidian and "%%" in text)
     spans = [match.span() for match in _UNSHOWN.finditer(text)] if "]: " in text else []
     if not spans and not is_marked:
         return []
@@ -194,7 +194,7 @@ def _marked_comments(
     text: str, code: Sequence[tuple[int, int]], starts: Sequence[int], *, obsidian: bool
 ) -> Iterator[tuple[int, int]]:
     """Yield the spans between the marks of comments, but for those in code blocks and in code within a line."""
-    at, ticks, closings = 0, "", {"<!--": "-->", **({"%%": "%%"} if obsidian else {})}
+    at, ticks, closings = 0, "", {"<!--": "-->", "{/*": "*/}", **({"%%": "%%"} if obsidian else {})}
     while match := _MARK.search(text, at):
         start, mark = match.start(), match[0]
         at = match.end()
@@ -208,7 +208,7 @@ def _marked_comments(
             end = text.find(closings[mark], at)
             if end < 0:
                 del closings[mark]  # so that no further one is searched to the end
-            elif mark == "<!--" or _begins_line(text, start) or not _BLANK_LINE.search(text, at, end):
+            elif mark != "%%" or _begins_line(text, start) or not _BLANK_LINE.search(text, at, end):
                 at = end + len(closings[mark])
                 yield start, at
 

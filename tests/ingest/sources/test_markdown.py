@@ -322,6 +322,7 @@ def test_footnotes_are_text_and_no_links() -> None:
         ("One.\n\n<!-- secret -->\n\nTwo.", "One.\n\n\n\nTwo."),
         ("# One <!-- secret -->\nA <!-- secret\nsecret --> b.", "# One \nA \n b."),
         ("[//]: # (secret)\n[comment]: <> (secret)\nOne.", "\n\nOne."),
+        ("One {/* secret */} two.\n{/* secret\n\n*/}", "One  two.\n\n\n"),
         ("One `<!-- shown -->` <!-- secret -->two.", "One `<!-- shown -->` two."),
         ("```\n<!-- shown -->\n```\n<!-- secret -->", "```\n<!-- shown -->\n```\n"),
         ("    <!-- shown -->\n\n<!--secret-->\n\n<!-- open", "    <!-- shown -->\n\n\n\n<!-- open"),
@@ -332,7 +333,7 @@ def test_comments_are_left_out_and_lines_keep_their_numbers(text: str, shown: st
     assert document(text).text == shown
 
 
-@pytest.mark.parametrize("part", ["<!--", "<!-- a", "%%", "%% a `", "<!-- a --> ", "`", "%%a%% ", "[x]: # (a\n"])
+@pytest.mark.parametrize("part", ["<!--", "{/*", "<!-- a", "%%", "%% a `", "<!-- a --> ", "`", "%%a%% ", "[x]: # (a\n"])
 def test_comments_are_found_in_linear_time(part: str) -> None:
     def seconds(count: int) -> float:
         start = time.process_time()

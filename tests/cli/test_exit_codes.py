@@ -109,7 +109,7 @@ def test_wrong_usage(arguments: list[str]) -> None:
     ("arguments", "says"),
     [
         (["search", " "], "The question is empty"),
-        (["search", "x" * 100_000], "100,000 characters"),
+        (["context", " \n"], "The question is empty"),
         (["evaluate", "/nowhere/at/all"], "/nowhere/at/all"),
         (["evaluate", ".", "--json", "/nowhere/report.json"], "there is no folder /nowhere"),
     ],

@@ -47,39 +47,34 @@ def read(
     return reading.documents(checked)
 
 
-class Duplicate(SourceError):
-    """A second document of a key; ``line`` is that of the first in its .jsonl file, 0 if that is a file of its own."""
-
-    def __init__(self, message: str, fix: str, line: int) -> None:
-        super().__init__(message, fix)
-        self.line = line
-
-
 class UniqueKeys:
     """Keys of the documents so far, and their files."""
 
     def __init__(self) -> None:
         self._places: dict[str, tuple[Path, int]] = {}
 
+    def line_of(self, key: str) -> int | None:
+        """Return the line of the document ``key``, 0 if it is a file of its own; None if there is none yet."""
+        place = self._places.get(key)
+        return place[1] if place else None
+
     def add(self, key: str, path: Path, line: int = 0) -> None:
         """Record that ``path`` holds the document ``key``, on ``line`` if it is a .jsonl file.
 
-        Raises Duplicate, naming both places, if another file or line holds it too.
+        Raises SourceError, naming both places, if another file or line holds it too.
         """
         first, again = self._places.setdefault(key, (path, line)), (path, line)
         if first == again:
             return
         if first[0] == path:
-            raise Duplicate(
+            raise SourceError(
                 f"{path} gives the id {key!r} on line {first[1]} and again on line {line}",
                 "Give every line an id of its own.",
-                first[1],
             )
         one, two = (f"{place} (line {at})" if at else str(place) for place, at in (first, again))
-        raise Duplicate(
+        raise SourceError(
             f"{one} and {two} both give the document {key!r}",
             "Ingest them into corpora of their own, or give the folder that holds both.",
-            first[1],
         )
 
 
@@ -106,12 +101,11 @@ class _Reading:
         try:
             if format_of(item.path, code=self._code or item.named) == LINES:
                 yield from self._checked_lines(item)
+            elif self._keys.line_of(item.key) and not (item.named or self._strict):
+                yield Skipped(str(item.path), f"is the document {item.key!r} again")
+                return
             else:
                 self._keys.add(item.key, item.path)
-        except Duplicate as error:
-            if item.named or self._strict or not error.line:
-                raise
-            yield Skipped(str(item.path), f"is the document {item.key!r} again")
         except Unreadable as error:
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
         else:
@@ -172,13 +166,10 @@ class _Reading:
                 raise SourceError(f"{found.place} {found.error.message}.", jsonl.GUARD.fix)
             return Skipped(found.place, found.error.message)
         number, document = found
-        try:
-            self._keys.add(document.key, item.path, number)
-        except Duplicate:
-            if is_error:
-                raise
+        if not is_error and self._keys.line_of(document.key) is not None:
             self._repeated.setdefault(item.path, set()).add(number)
             return Skipped(f"{item.path}, line {number}", f"gives the id {document.key!r} again")
+        self._keys.add(document.key, item.path, number)
         return None
 
 

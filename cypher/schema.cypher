@@ -23,9 +23,10 @@
 //       and in a vault `modified` when its file was written, or `original` the text of a note that is in no file.
 //       `centroid` is the mean of its chunks' vectors, of length 1, as little-endian FLOAT32 bytes; a document of one chunk has
 //       none.
-//   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, links,
+//   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, folded, links,
 //            link_relations, link_contexts, embedded, embedding, imported, since, until})
-//       A passage of the document whose key is `document`. `start` and `end` count characters, lines count from 1, `links`
+//       A passage of the document whose key is `document`. `folded` are the words of its text, title and heading that
+//       folding changes, folded: a soft hyphen dropped, a ligature as letters. `start` and `end` count characters, lines count from 1, `links`
 //       are hyperlink targets as written; in a vault `link_relations` are their types and `link_contexts` the sentences
 //       around them. `embedded` is the hash of the text that `embedding` was made from; other corpora
 //       with that text reuse it, unless it is `imported`, from a file that anybody may have written. A chunk also
@@ -150,7 +151,7 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_funct
 // params: analyzer
 // names: label
 // Each corpus has its own full-text index: in a shared index the statistics of other corpora would affect the ranking.
-CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text]
+CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: drop_index

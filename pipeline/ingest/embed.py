@@ -12,6 +12,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
 from pipeline.ids import digest
 from pipeline.records import Chunk, Document, SuppliedChunk, Vector, WrittenLink
+from pipeline.text.fold import fold
 
 PREFIX_TOKENS = 16
 """Tokens that a chunk leaves for its title and heading, which are embedded with it; longer ones truncate its end."""
@@ -139,7 +140,7 @@ def centroid_of(vectors: Sequence[Vector]) -> Vector | None:
 def embedded_text(chunk: Chunk) -> str:
     """Return the text that a chunk's vector is made from: title, heading and text, so that its context counts too."""
     context = " > ".join(part for part in (chunk.title, chunk.heading) if part)
-    return f"{context[:_PREFIX_CHARACTERS]}\n{chunk.text}" if context else chunk.text
+    return fold(f"{context[:_PREFIX_CHARACTERS]}\n{chunk.text}" if context else chunk.text)
 
 
 def supplied_vector(document: Document, supplied: SuppliedChunk, dimension: int) -> tuple[str, Vector]:

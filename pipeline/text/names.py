@@ -15,6 +15,7 @@ import ahocorasick
 
 from pipeline.resources import word_lists
 from pipeline.text.cached import cached
+from pipeline.text.fold import WORD, fold, is_folded
 
 _IDENTIFIER = re.compile(
     r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]"  # snake_case
@@ -152,7 +153,7 @@ def name_key(name: str) -> str:
 
     Consecutive initials make a single word: ``J. R. R. Tolkien`` gives ``jrr tolkien``, and ``U.S.`` gives ``us``.
     """
-    bare = without_possessive(name.strip())
+    bare = without_possessive(fold(name.strip()))
     if not bare.isascii():
         bare = "".join(char for char in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(char))
     folded = bare.casefold()
@@ -206,7 +207,9 @@ def without_disambiguation(title: str) -> str:
 
 
 def words(text: str) -> list[Word]:
-    """Return the words of a text in order; apostrophes, hyphens, dots and slashes inside a word belong to it."""
+    """Return the words of a text in order, folded; apostrophes, hyphens, dots and slashes inside belong to them."""
+    if not is_folded(text):
+        return _folded_words(text)
     result = []
     previous_end = 0
     for match in _WORD.finditer(text):
@@ -214,6 +217,19 @@ def words(text: str) -> list[Word]:
         initial = not previous_end or not _SENTENCE_END.isdisjoint(text[previous_end:start])
         result.append(Word(match.group(), start, end, initial))
         previous_end = end
+    return result
+
+
+def _folded_words(text: str) -> list[Word]:
+    """Return the words of a text that isn't folded, each at its place in it."""
+    result = []
+    previous_end = 0
+    for match in WORD.finditer(text):
+        start, end = match.span()
+        if (word := fold(match.group())) and _WORD.match(word):
+            initial = not previous_end or not _SENTENCE_END.isdisjoint(text[previous_end:start])
+            result.append(Word(word, start, end, initial))
+            previous_end = end
     return result
 
 
@@ -300,4 +316,4 @@ def _finish(run: list[Word], text: str, casing: Casing) -> Iterator[Name]:
     start, end = run[0].start, run[-1].end
     key = name_key(text[start:end])
     if len(key) > 1:
-        yield Name(key, without_possessive(text[start:end]), start, end)
+        yield Name(key, without_possessive(fold(text[start:end])), start, end)

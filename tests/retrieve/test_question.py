@@ -106,7 +106,7 @@ def test_any_question_has_terms_without_operators(question: str) -> None:
 
 
 def test_a_query_asks_text_title_and_heading_which_weigh_less() -> None:
-    assert fulltext_query("Who, who?") == "text:(who^2) title:(who^2)^0.6 heading:(who^2)^0.6"
+    assert fulltext_query("Who, who?") == "text:(who^2) title:(who^2)^0.6 heading:(who^2)^0.6 folded:(who^2)"
 
 
 @pytest.mark.parametrize("question", ["?!", "…", "_ . '"])

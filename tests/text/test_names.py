@@ -118,7 +118,7 @@ def test_the_casing_of_a_word_is_counted_inside_sentences_only() -> None:
 def test_accents_written_apart_belong_to_their_word() -> None:
     decomposed = unicodedata.normalize("NFD", "in Besançon by Éric")
 
-    assert [word.text for word in words(decomposed)] == ["in", "Besanc\u0327on", "by", "E\u0301ric"]
+    assert [word.text for word in words(decomposed)] == ["in", "Besançon", "by", "Éric"]
     assert names(decomposed) == ["besancon", "eric"]
 
 

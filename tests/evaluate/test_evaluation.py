@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,10 +155,10 @@ def test_a_named_corpus_is_kept_and_used_again(hoprank: HopRank, queryset: Path,
     assert second["metrics"] == first["metrics"]
 
 
-def test_a_queryset_that_names_unstored_documents_is_refused_before_anything_is_made(
+def test_a_queryset_that_names_unstored_documents_alone_is_refused_before_anything_is_made(
     hoprank: HopRank, queryset: Path, left_as_it_was: None
 ) -> None:
-    (queryset / "qrels.tsv").write_text(f"{QRELS}q2\tgriffin\t1\n")
+    (queryset / "qrels.tsv").write_text(f"{QRELS.splitlines()[0]}\nq2\tgriffin\t1\n")
     written = hoprank.client.written
 
     with pytest.raises(QuerySetError, match="'griffin'"):
@@ -198,10 +199,16 @@ def test_an_interrupted_evaluation_drops_its_corpus(
         hoprank.evaluate(queryset, progress=Progress(Interrupting(stage)))
 
 
-def test_measuring_refuses_a_corpus_without_the_documents(
+def test_measuring_names_missing_documents_and_refuses_a_corpus_without_any(
     hoprank: HopRank, queryset: Path, corpus_name: str, jsonl: Jsonl
 ) -> None:
     hoprank.ingest(jsonl(ANIMALS[1:]), corpus=corpus_name)
+    dataset = read_dataset(queryset)
 
-    with pytest.raises(QuerySetError, match="'otter'"):
-        measure(hoprank, read_dataset(queryset), corpus_name, 3, 0.0)
+    report = measure(hoprank, dataset, corpus_name, 3, 0.0, legs=[Leg.FULLTEXT])
+    assert "1 of 3 relevant documents ('otter')" in report.remarks[-1]
+    assert report.legs[0].measures["recall@20"] < 1
+
+    others = replace(dataset, queries=tuple(replace(one, relevant={"griffin": 1.0}) for one in dataset.queries))
+    with pytest.raises(QuerySetError, match="'griffin'"):
+        measure(hoprank, others, corpus_name, 3, 0.0)

@@ -158,8 +158,12 @@ def test_a_folder_without_tools_is_refused(hoprank: HopRank, folder: Path) -> No
         evaluate(build, hoprank, folder)
 
 
-def test_judgements_of_unknown_tools_are_refused(hoprank: HopRank, folder: Path) -> None:
+def test_judgements_of_unknown_tools_count_as_not_found_and_are_named(hoprank: HopRank, folder: Path) -> None:
     write(folder, corpus=CORPUS[:2])
 
-    with pytest.raises(QuerySetError, match="'sheep'"):
-        evaluate(build, hoprank, folder)
+    report = evaluate(build, hoprank, folder)
+
+    assert report.metrics["hoprank"]["recall@5"] == 0.5
+    assert report.remarks == (
+        "Not in the corpus, so that they count as not found: 1 of 3 relevant documents ('sheep').",
+    )

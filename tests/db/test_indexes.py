@@ -92,7 +92,7 @@ def test_the_full_text_index_has_the_analyser_that_was_asked_for(
     ensure(client, replace(wanted, analyzer="french"))
 
     found = index(cypher, corpus_label(wanted.corpus_id))
-    assert (found["type"], found["properties"]) == ("FULLTEXT", ["title", "heading", "text"])
+    assert (found["type"], found["properties"]) == ("FULLTEXT", ["title", "heading", "text", "folded"])
     assert found["options"]["indexConfig"]["fulltext.analyzer"] == "french"
 
 

@@ -43,6 +43,7 @@ PARAMS: Mapping[str, Any] = {
     "finished_at": "2026-01-01T00:00:00+00:00",
     "host": "machine",
     "keep_request": True,
+    "origin": "text",
     "owner": "host/1/1.0/x",
     "problem": None,
     "progress": "{}",
@@ -50,6 +51,7 @@ PARAMS: Mapping[str, Any] = {
     "started_at": "2026-01-01T00:00:00+00:00",
     "state": "failed",
     "states": ["failed"],
+    "words": ["tide"],
     "documents": [{"id": "d", "properties": {}}],
     "embeddings": True,
     "entity_seeds": [{"id": "e", "weight": 1.0}],
@@ -259,7 +261,7 @@ def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
     said: dict[str, list[str]] = {}
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         # What few corpora come to have: the server knows it from when it first saw it.
-        rare = "CREATE (a:DroppedCorpus {imported: true})-[r:CAPPED {shared: true}]->(b) DELETE r, a, b"
+        rare = "CREATE (a:DroppedCorpus {imported: true})-[r:CAPPED {shared: true, origin: 'text'}]->(b) DELETE r, a, b"
         driver.execute_query(rare, database_=address.database)
         job = "CREATE (j:ServiceJob) SET j += $properties DELETE j"
         driver.execute_query(job, properties=dict.fromkeys(JOB, "x"), database_=address.database)

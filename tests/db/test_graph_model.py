@@ -59,7 +59,7 @@ def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytes
     hoprank.ingest(folder, corpus=shared_corpus_name)
     link = Link("/ada.md", 0, 6, relation="parent", context="A note that links another.")
     note = Document(
-        "note.md", "A note", "A note that links another.", links=(link,), modified="2026-01-01", original="A note."
+        "note.md", "A note", "It links an\u00adother.", links=(link,), modified="2026-01-01", original="A note."
     )
     ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, [note], shared_corpus_name)
     return get_corpus(hoprank.client, shared_corpus_name).id

@@ -109,7 +109,7 @@ def test_what_texts_state_is_as_they_say_it(in_order: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None, phases=[Phase.generate])
+@settings(max_examples=3, deadline=None, phases=[Phase.generate])
 @given(st.permutations(sorted(FILES)), st.lists(st.sampled_from(sorted(FILES)), max_size=2))
 def test_the_order_of_files_makes_no_difference(
     hoprank: HopRank,

@@ -13,6 +13,7 @@ from pipeline.domains.memory.chats.messages import (
     Message,
     an_object,
     attached,
+    each,
     message,
     text_in,
 )
@@ -26,12 +27,10 @@ _HIDDEN = ("user_editable_context", "model_editable_context")
 
 
 def claude(value: Mapping[str, Any], where: str, path: Path) -> Found:
-    """Yield the messages of a conversation of Claude's export; attached files are left out."""
+    """Return the messages of a conversation of Claude's export; attached files are left out."""
     chat = validated(Chat, value, where, GUARD)
     inherited = chat.inherited(path.stem, next(iter(chat.chat_messages), None))
-    for place, item in enumerate(chat.chat_messages, 1):
-        at = f"{where}, message {place}"
-        yield at, partial(_claude, item, at, inherited, place)
+    return each(chat.chat_messages, where, _claude, inherited)
 
 
 def _claude(item: object, where: str, inherited: Mapping[str, Any], place: int) -> Message:

@@ -3,7 +3,7 @@
 A reader yields messages that aren't read yet, each with its position: one that can't be read costs no other.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -113,7 +113,7 @@ Unread = tuple[str, Callable[[], Message]]
 """A message that isn't read yet: its position, and what reads it; that raises SourceError for a malformed one."""
 
 Found = Iterator[Unread | Skipped]
-"""What a reader finds, in order: messages, and what it leaves out without a loss of messages."""
+"""The results of a reader, in order: messages, and what it leaves out without a loss of messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +198,17 @@ def sessions(value: Mapping[str, Any], where: str, path: Path) -> Found:
 
 
 def messages(value: Mapping[str, Any], where: str, path: Path) -> Found:
-    """Yield the messages of ``{"messages": [...]}``, which may name its conversation, title and date."""
+    """Return the messages of ``{"messages": [...]}``, which may name its conversation, title and date."""
     chat = validated(Chat, value, where, GUARD)
     inherited = chat.inherited(path.stem, next(iter(chat.messages), None))
-    for place, item in enumerate(chat.messages, 1):
-        yield unread(item, f"{where}, message {place}", inherited, place)
+    return each(chat.messages, where, message, inherited)
+
+
+def each(items: Iterable[object], where: str, read: Callable[..., Message], *given: object) -> Found:
+    """Yield the messages of a list, each with its position, for reading by ``read(item, position, *given, place)``."""
+    for place, item in enumerate(items, 1):
+        at = f"{where}, message {place}"
+        yield at, partial(read, item, at, *given, place)
 
 
 def unread(value: object, where: str, inherited: Mapping[str, Any], place: int | None = None) -> Unread:

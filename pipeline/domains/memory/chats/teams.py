@@ -18,6 +18,7 @@ from pipeline.domains.memory.chats.messages import (
     an_object,
     attached,
     derived_name,
+    each,
     first_of,
     left_out_file,
     message,
@@ -37,7 +38,7 @@ _SAID = frozenset(("text", "blocks", "user"))
 _SLACK_SYSTEM = re.compile(
     r"(?:channel|group|mpim|bot|pinned|unpinned)_(?!message|topic|purpose)\w+|joiner_notification|tombstone|sh_room_\w+"
 )
-"""What Slack notes of a channel; its topics and purposes are texts that people write."""
+"""Notes of Slack on a channel; its topics and purposes are texts that people write."""
 
 _DISCORD_SAID = ("Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "ThreadStarterMessage")
 _TELEGRAM_MEDIA = ("photo", "file", "location_information", "contact_information", "invoice_information")
@@ -66,7 +67,7 @@ def _seen(items: Sequence[object]) -> Iterator[Mapping[str, Any]]:
 
 
 def slack(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Found:
-    """Yield the messages of a channel or of a day in it; replies are in the session of their thread.
+    """Return the messages of a channel or of a day in it; replies are in the session of their thread.
 
     A file that is named by a day belongs to the channel that its folder is named by. People are named by the messages,
     and by ``users.json`` beside the file or in the folder above.
@@ -77,9 +78,7 @@ def slack(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Fou
     items = [item for item in chat.messages if isinstance(item, Mapping)]
     names = _people(path, guard) | {id_: name for item in items for id_, name in _profile(item)}
     threads = {thread for item in items if isinstance(thread := item.get("thread_ts"), str)}
-    for place, item in enumerate(chat.messages, 1):
-        at = f"{where}, message {place}"
-        yield at, partial(_slack, item, at, inherited, place, names, threads)
+    return each(chat.messages, where, partial(_slack, names=names, threads=threads), inherited)
 
 
 def _slack(
@@ -87,6 +86,7 @@ def _slack(
     where: str,
     inherited: Mapping[str, Any],
     place: int,
+    *,
     names: Mapping[str, str],
     threads: set[str],
 ) -> Message:
@@ -199,12 +199,10 @@ def _profile(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def telegram(value: Mapping[str, Any], where: str, path: Path) -> Found:
-    """Yield the messages of a chat of Telegram's export."""
+    """Return the messages of a chat of Telegram's export."""
     chat = validated(Chat, value, where, GUARD)
     inherited = chat.inherited(path.stem, next(iter(chat.messages), None))
-    for place, item in enumerate(chat.messages, 1):
-        at = f"{where}, message {place}"
-        yield at, partial(_telegram, item, at, inherited, place)
+    return each(chat.messages, where, _telegram, inherited)
 
 
 def _telegram(item: object, where: str, inherited: Mapping[str, Any], place: int) -> Message:
@@ -244,15 +242,13 @@ def _rich(value: object, where: str) -> str:
 
 
 def discord(value: Mapping[str, Any], where: str, path: Path) -> Found:
-    """Yield the messages of a channel, as DiscordChatExporter writes them."""
+    """Return the messages of a channel, as DiscordChatExporter writes them."""
     chat = validated(Chat, value, where, GUARD)
     inherited = chat.inherited(path.stem, next(iter(chat.messages), None))
     channel = value["channel"]
     inherited["conversation"] = channel.get("id") or inherited["conversation"]
     inherited["title"] = chat.title or channel.get("name")
-    for place, item in enumerate(chat.messages, 1):
-        at = f"{where}, message {place}"
-        yield at, partial(_discord, item, at, inherited, place)
+    return each(chat.messages, where, _discord, inherited)
 
 
 def _discord(item: object, where: str, inherited: Mapping[str, Any], place: int) -> Message:

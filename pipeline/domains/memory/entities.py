@@ -160,10 +160,9 @@ def known_entities(memory: AgentMemory, *, shared: bool = True) -> list[Entity]:
     return [entity for entity, own in known if own or shared]
 
 
-def gazetteer(memory: AgentMemory, scope: str | None = None, *, shared: bool = True) -> Gazetteer:
+def gazetteer(memory: AgentMemory, scope: str | None = None) -> Gazetteer:
     """Return the names that a text of a scope may mention; see :func:`known_entities`."""
-    key = ("gazetteer", scope, shared)
-    return memory.cached(key, lambda: gazetteer_of(known_entities(memory, shared=shared), scope))
+    return memory.cached(("gazetteer", scope), lambda: gazetteer_of(known_entities(memory), scope))
 
 
 def gazetteer_of(entities: Iterable[Entity], scope: str | None) -> Gazetteer:

@@ -60,7 +60,7 @@ def forget(memory: AgentMemory, selection: Selection, *, dry_run: bool = False) 
     memory = memory.opened()
     graph = memory.graph()
     keys = _selected(memory, selection)
-    texts = sorted(id_ for id_ in memory.texts_after("") if EntityKey.of(id_).name in keys)
+    texts = sorted(id_ for id_ in memory.text_nodes() if EntityKey.of(id_).name in keys)
 
     def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Forgotten]:
         edits, forgotten = _decide(selection, nodes, edges, set(texts), keys)

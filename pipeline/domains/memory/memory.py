@@ -1,6 +1,7 @@
 """A memory: its texts in a corpus, and its entities and facts in a knowledge graph of the same name."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from typing import Any, Self, TypeVar
@@ -160,14 +161,12 @@ class AgentMemory:
 
         It is decided again if the graph changes meanwhile; after some times it is written all the same.
         """
-        for left in reversed(range(_TRIES)):
+        for _ in range(_TRIES - 1):
             opened = self.opened(create=True)
-            change = decide(opened)
-            try:
-                return opened.write(change, since=opened._named().version if left else None)
-            except Overtaken:
-                continue
-        raise AssertionError("the last try is written")
+            with suppress(Overtaken):
+                return opened.write(decide(opened), since=opened._named().version)
+        opened = self.opened(create=True)
+        return opened.write(decide(opened))
 
     def rows(self, query: str, /, **params: Any) -> Sequence[Record]:
         """Run a query of ``memory.cypher`` over all times."""

@@ -23,7 +23,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/(\w+)")
 """A namespace of strict Open XML; the transitional one, which nearly all programs write, has the same elements."""
 
-_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
 class Relation(NamedTuple):
@@ -98,11 +98,16 @@ class Archive:
     def title(self) -> str:
         """Return the title in the file's properties, empty if it has none with a letter or a digit."""
         name = self._parts().get("core-properties")
-        title = self.xml(name).findtext(_TITLE) if name in self.names else ""
-        return well_formed(" ".join((title or "").split())) if any(map(str.isalnum, title or "")) else ""
+        title = title_in(self.xml(name)) if name in self.names else ""
+        return title if any(map(str.isalnum, title)) else ""
 
     def _parts(self) -> dict[str, str]:
         return {item.kind: item.target for item in self.relations("").values()}
+
+
+def title_in(properties: Element, path: str = TITLE) -> str:
+    """Return the title among properties of Dublin Core; empty if there is none."""
+    return well_formed(" ".join((properties.findtext(path) or "").split()))
 
 
 def local_name(element: Element) -> str:

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
-from pipeline.files import Unreadable, well_formed
+from pipeline.files import Unreadable
 from pipeline.ingest.sources import html
-from pipeline.ingest.sources.archive import Archive, Element
+from pipeline.ingest.sources.archive import TITLE, Archive, Element, title_in
 from pipeline.ingest.sources.source import Source, join, parser_errors
 from pipeline.records import Document
 
 _PACKAGE = "META-INF/container.xml"
 _ENCRYPTED = "META-INF/encryption.xml"
-_TITLE = "{*}metadata/{http://purl.org/dc/elements/1.1/}title"
 
 
 def parse(source: Source) -> Document:
@@ -38,7 +37,7 @@ def parse(source: Source) -> Document:
             except Unreadable as error:
                 if error.message != "has no text":
                     warnings.append(f"has the chapter {name}, which {error.message}")
-        title = well_formed(" ".join((package.findtext(_TITLE) or "").split()))
+        title = title_in(package, f"{{*}}metadata/{TITLE}")
     if not chapters:
         raise Unreadable("has no text", "Leave it out, or write something into it.")
     book = join(chapters)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from pipeline.files import Unreadable, well_formed
-from pipeline.ingest.sources.archive import Archive, Element, attribute, local_name
+from pipeline.ingest.sources.archive import TITLE, Archive, Element, attribute, local_name, title_in
 from pipeline.ingest.sources.flow import Flow
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.source import Source, parser_errors
@@ -42,11 +42,8 @@ def parse(source: Source) -> Document:
         for body in content.iterfind("{*}body"):
             text.blocks(body)
         text.built.close(BlockKind.PARAGRAPH)
-        meta = archive.xml("meta.xml") if "meta.xml" in archive.names else None
-        title = "" if meta is None else meta.findtext(".//{http://purl.org/dc/elements/1.1/}title") or ""
-    return text.built.document(
-        source, well_formed(" ".join(title.split())), "Leave it out, or write something into it."
-    )
+        title = title_in(archive.xml("meta.xml"), f".//{TITLE}") if "meta.xml" in archive.names else ""
+    return text.built.document(source, title, "Leave it out, or write something into it.")
 
 
 class _Text:

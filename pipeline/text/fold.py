@@ -22,7 +22,7 @@ _OTHER_FORMS = re.compile(
     "\U0001d400-\U0001d7ff\U0002f800-\U0002fa1f]+"  # ligatures, forms of Arabic, full width, letters of mathematics
     "|\\w[\u0300-\u036f\u0653-\u0655\u3099\u309a]+|[\u1100-\u11ff]+"  # accents, Kana's marks and Hangul in pieces
 )
-"""What NFKC gives another form of the same word; not ², ½, ™ or ①, which it would glue to the word before them."""
+"""Letters to which NFKC gives another form of the same word; not ², ½, ™ or ①, which it would glue to a word."""
 
 _HYPHENS = str.maketrans("\u2010\u2011", "--")
 _ANY = re.compile(f"[\u2010\u2011]|[\u200b-\u200d]|[{_INVISIBLE}]|{_OTHER_FORMS.pattern}")

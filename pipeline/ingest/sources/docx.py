@@ -28,7 +28,7 @@ _HEADING = re.compile(
 """Names of headings' styles. Word writes them in English in files of any language, other programs may not."""
 
 _LEFT_OUT = frozenset("del moveFrom pPr rPr tblPr tblGrid trPr tcPr sdtPr sdtEndPr sectPr rt".split())
-"""What is deleted or moved away, properties, and the reading aids above words."""
+"""Elements of what is deleted or moved away, properties, and the reading aids above words."""
 
 _CHARACTERS = {"tab": " ", "ptab": " ", "br": " ", "cr": " ", "noBreakHyphen": "-"}
 
@@ -39,7 +39,7 @@ _SYMBOL = {**dict(enumerate(_LETTERS, 0x41)), **dict(enumerate(_SIGNS, 0xA1))}
 
 _PRIVATE = 0xE000
 _FONT_CODES = 0xF000
-"""What Word adds to the codes of a font of symbols: they lie in the area for private use."""
+"""The number that Word adds to the codes of a font of symbols: they lie in the area for private use."""
 
 _CODE = re.compile("[0-9A-Fa-f]{1,4}")
 

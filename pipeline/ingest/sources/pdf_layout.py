@@ -38,7 +38,7 @@ _DEEPEST = 20  # columns in columns
 _MARKER = re.compile(r"\W{1,2}|[(\[]?\w{1,4}[.):\]]|[(\[]\w{1,4}[)\]]\.?")
 _NOTE_MARK = re.compile(r"[\d*†‡§¶]{1,3}(?!\.\d)\W*\w")
 _LEFT_TO_RIGHT = re.compile(r"\w+(?:[.,:/'’-]\w+)*|\W")
-"""What runs to the right in a line that runs to the left, as it is seen: a full stop stands before its number."""
+"""Words that run to the right in a line that runs to the left, as it is seen: a full stop stands before its number."""
 
 _LEADER = re.compile(r"(?:\s*[.·…_]){5,}\s*")  # the dots before the page in a table of contents
 _SEPARATOR = " | "

@@ -15,7 +15,7 @@ from pipeline.domains.vault.note import Folder, Note, Resolution
 from pipeline.errors import SourceError, did_you_mean
 from pipeline.files.guard import composed
 from pipeline.grouping import grouped
-from pipeline.ingest.sources.markdown import blanked
+from pipeline.ingest.sources.parsers.markdown import blanked
 from pipeline.records import BlockKind, Document, Metadata
 from pipeline.text.names import folded as folded_name
 

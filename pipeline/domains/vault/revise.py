@@ -15,7 +15,7 @@ from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import Decision
 from pipeline.ids import digest
 from pipeline.ingest.sources.front_matter import split_front_matter
-from pipeline.ingest.sources.markdown import blanked
+from pipeline.ingest.sources.parsers.markdown import blanked
 
 _READ_AGAIN = "Read the note again, and decide anew."
 

@@ -17,8 +17,8 @@ from pipeline.files import DEFAULT_LIMITS, Limits, Unreadable, content_of, decod
 from pipeline.files.guard import encodable
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
-from pipeline.ingest.sources.markdown import blanked, blocks_and_links, comment_spans
 from pipeline.ingest.sources.metadata import flat, scalar_title
+from pipeline.ingest.sources.parsers.markdown import blanked, blocks_and_links, comment_spans
 from pipeline.ingest.sources.source import parser_errors
 from pipeline.ingest.sources.walk import Pattern, find, is_pattern
 from pipeline.records import Block, BlockKind, Link, Skipped

@@ -1,6 +1,6 @@
 """Formats of files, recognised by name: HopRank's own, and those of installed packages.
 
-A format of HopRank's is a module here, and a row in ``_MODULES``. The module has a function ``parse``, from a
+A format of HopRank's is a module of ``parsers``, and a row in ``_MODULES``. The module has a function ``parse``, from a
 :class:`Source` to a document, or for files of text a function ``structure``, from a document with the text to one with
 its blocks too. A package brings a format by an entry point of the group ``hoprank.formats``: its name is the suffix
 without the dot, its value a function that takes a :class:`Source` and returns Markdown, or a :class:`Document` with
@@ -90,7 +90,7 @@ def parser_of(name: str) -> Parse:
     """Return the parser of the format ``name``; its library is imported only when a file needs it."""
     if name in _brought():
         return lambda source: _parse_by(_brought()[name], source)
-    module = import_module(f"pipeline.ingest.sources.{name}")
+    module = import_module(f"pipeline.ingest.sources.parsers.{name}")
     parse: Parse = module.parse if hasattr(module, "parse") else partial(_parse_text, module.structure)
     return parse
 

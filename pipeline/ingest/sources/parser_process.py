@@ -44,7 +44,7 @@ def structured(document: Document) -> Document:
     markup = None if document.prechunked else _markup_of(document.key, text)
     if markup is None:
         return document
-    structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.{markup}").structure
+    structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.parsers.{markup}").structure
     try:
         with parser_errors(markup):
             result = structure(replace(document, text=text, blocks=()))

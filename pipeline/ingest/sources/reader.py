@@ -10,9 +10,9 @@ from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable, content_of
 from pipeline.files.guard import MEND, name_in_utf_8, real_path
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources import jsonl
-from pipeline.ingest.sources.code import check_handwritten
 from pipeline.ingest.sources.formats import CODE, LINES, format_of
 from pipeline.ingest.sources.parser_process import ParserProcess
+from pipeline.ingest.sources.parsers.code import check_handwritten
 from pipeline.ingest.sources.source import Source
 from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.records import Document, Skipped

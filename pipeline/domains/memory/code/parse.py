@@ -20,7 +20,7 @@ from pipeline.files import Limits, Unreadable, decode
 from pipeline.files.guard import UTF_16_MARKS
 from pipeline.files.yaml import parse_mapping
 from pipeline.grouping import grouped
-from pipeline.ingest.sources.code import check_handwritten
+from pipeline.ingest.sources.parsers.code import check_handwritten
 from pipeline.ingest.sources.source import Source
 
 UNKNOWN = "?"

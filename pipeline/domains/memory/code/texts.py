@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from pipeline.code.records import Definition, DefinitionKind, SourceCode
 from pipeline.domains.memory.code.parse import ParsedFile, Symbol
-from pipeline.ingest.sources.code import summary_of, words_of
+from pipeline.ingest.sources.parsers.code import summary_of, words_of
 
 _OWN = frozenset(("self", "cls", "this"))  # parameters that every method has
 

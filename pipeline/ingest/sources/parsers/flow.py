@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-from pipeline.ingest.sources.scripts import script_letters
+from pipeline.ingest.sources.parsers.scripts import script_letters
 from pipeline.ingest.sources.source import TextBuilder
 from pipeline.records import BlockKind
 

@@ -13,10 +13,10 @@ from functools import partial
 from typing import ClassVar
 
 from pipeline.files import Unreadable, well_formed
-from pipeline.ingest.sources import html
-from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name, shown
-from pipeline.ingest.sources.flow import Flow, Write
 from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.parsers import html
+from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, shown
+from pipeline.ingest.sources.parsers.flow import Flow, Write
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
 

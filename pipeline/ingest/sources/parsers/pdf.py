@@ -14,9 +14,9 @@ import pypdfium2
 from pypdfium2 import raw
 
 from pipeline.files import Unreadable, well_formed
-from pipeline.ingest.sources.pdf_layout import Line, lines_of
-from pipeline.ingest.sources.pdf_page import words_of
-from pipeline.ingest.sources.pdf_running import without_running
+from pipeline.ingest.sources.parsers.pdf_layout import Line, lines_of
+from pipeline.ingest.sources.parsers.pdf_page import words_of
+from pipeline.ingest.sources.parsers.pdf_running import without_running
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Block, BlockKind, Document
 from pipeline.text.hyphens import mended

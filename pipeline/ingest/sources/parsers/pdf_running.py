@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from pipeline.ingest.sources.pdf_layout import Line
+from pipeline.ingest.sources.parsers.pdf_layout import Line
 
 _ROWS = 3  # at each edge of a page, and a quarter of all
 _NEAR = 4  # pages before and after: heads alternate, and change with the chapter

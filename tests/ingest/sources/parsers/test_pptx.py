@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.files import Unreadable
-from pipeline.ingest.sources.pptx import parse
+from pipeline.ingest.sources.parsers.pptx import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 from tests.ingest.sources.hostile import SHAPE, slides

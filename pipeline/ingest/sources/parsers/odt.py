@@ -9,9 +9,9 @@ from functools import partial
 from typing import ClassVar
 
 from pipeline.files import Unreadable, well_formed
-from pipeline.ingest.sources.archive import TITLE, Archive, Element, attribute, local_name, title_in
-from pipeline.ingest.sources.flow import Flow
 from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.parsers.archive import TITLE, Archive, Element, attribute, local_name, title_in
+from pipeline.ingest.sources.parsers.flow import Flow
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
 

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from pipeline.ingest.sources.encodings import decoded_page
-from pipeline.ingest.sources.rows import write_rows
+from pipeline.ingest.sources.parsers.encodings import decoded_page
+from pipeline.ingest.sources.parsers.rows import write_rows
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import Document
 

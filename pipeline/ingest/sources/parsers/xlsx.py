@@ -7,8 +7,8 @@ from dataclasses import replace
 import python_calamine as calamine
 
 from pipeline.files import Unreadable, well_formed
-from pipeline.ingest.sources.archive import OLE, Archive
-from pipeline.ingest.sources.rows import write_rows
+from pipeline.ingest.sources.parsers.archive import OLE, Archive
+from pipeline.ingest.sources.parsers.rows import write_rows
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
 

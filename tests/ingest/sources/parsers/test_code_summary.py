@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.code.comments import first_sentence
-from pipeline.ingest.sources.code import words_of
+from pipeline.ingest.sources.parsers.code import words_of
 
 
 @pytest.mark.parametrize(

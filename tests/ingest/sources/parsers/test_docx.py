@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from pipeline.files import Unreadable
-from pipeline.ingest.sources.docx import parse
+from pipeline.ingest.sources.parsers.docx import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 from tests.ingest.sources.hostile import relations, zipped

@@ -8,9 +8,9 @@ from functools import partial
 from typing import ClassVar
 
 from pipeline.files import well_formed
-from pipeline.ingest.sources.archive import Archive, Element, Relations, attribute, local_name, shown
-from pipeline.ingest.sources.flow import Flow
 from pipeline.ingest.sources.link_targets import document_target
+from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, shown
+from pipeline.ingest.sources.parsers.flow import Flow
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
 

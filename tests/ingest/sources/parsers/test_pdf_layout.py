@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pipeline.ingest.sources.pdf import parse
+from pipeline.ingest.sources.parsers.pdf import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import BlockKind, Document
-from tests.ingest.sources.pdfs import Piece, across, column, placed
+from tests.ingest.sources.parsers.pdfs import Piece, across, column, placed
 
 BOATS = [
     "The keeper of the harbour at",

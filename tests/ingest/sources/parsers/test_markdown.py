@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pipeline.ingest.sources.formats import parser_of
-from pipeline.ingest.sources.markdown import comment_spans
+from pipeline.ingest.sources.parsers.markdown import comment_spans
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 

@@ -11,10 +11,10 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from pipeline.files import Unreadable
 from pipeline.ingest.chunking.chunk import Chunker
-from pipeline.ingest.sources.pdf import parse
+from pipeline.ingest.sources.parsers.pdf import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import BlockKind, Document
-from tests.ingest.sources.pdfs import Piece, column, placed
+from tests.ingest.sources.parsers.pdfs import Piece, column, placed
 
 
 def pdf(*pages: str, title: str = "", password: str | None = None, owner: str | None = None) -> bytes:

@@ -9,11 +9,11 @@ from itertools import takewhile
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from pipeline.ingest.sources.encodings import decoded_page
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.ingest.sources.scripts import script_letters
+from pipeline.ingest.sources.parsers.encodings import decoded_page
+from pipeline.ingest.sources.parsers.scripts import script_letters
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
 

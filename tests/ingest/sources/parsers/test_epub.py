@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.files import Unreadable
-from pipeline.ingest.sources.epub import parse
+from pipeline.ingest.sources.parsers.epub import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 from tests.ingest.sources.hostile import PAGE, book

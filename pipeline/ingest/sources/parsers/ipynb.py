@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.files import Guard, Unreadable, decode, parse_json
-from pipeline.ingest.sources.markdown import blocks_and_links, structure
+from pipeline.ingest.sources.parsers.markdown import blocks_and_links, structure
 from pipeline.ingest.sources.source import Source, join, parser_errors
 from pipeline.records import Block, BlockKind, Document
 from pipeline.text.outline import first_heading

@@ -6,8 +6,8 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from pipeline.files import Unreadable
-from pipeline.ingest.sources import html
-from pipeline.ingest.sources.archive import TITLE, Archive, Element, title_in
+from pipeline.ingest.sources.parsers import html
+from pipeline.ingest.sources.parsers.archive import TITLE, Archive, Element, title_in
 from pipeline.ingest.sources.source import Source, join, parser_errors
 from pipeline.records import Document
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pipeline.errors import SourceError
 from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.sources import read
-from pipeline.ingest.sources.code import structure
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.ignored import git_rules
+from pipeline.ingest.sources.parsers.code import structure
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Chunk, Document, Skipped
 

@@ -12,7 +12,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from pipeline.files import well_formed
-from pipeline.ingest.sources.pdf_layout import Word
+from pipeline.ingest.sources.parsers.pdf_layout import Word
 
 _MIDDLE = 0.45  # of a font's height: the middle of its small letters, over the lowest
 _SPACE = 0.15

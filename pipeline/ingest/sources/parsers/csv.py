@@ -15,7 +15,7 @@ _STATED = re.compile(r"sep=(.)\n")
 """How Excel states what separates the cells."""
 
 _SAMPLE = 10_000
-"""Characters by which the separator is found. Chosen by hand; not measured."""
+"""Characters by which the separator is found, or two lines if these are longer. Chosen by hand; not measured."""
 
 _NEVER = "\x1f"
 """A separator that no text has: the file has a single column."""
@@ -39,7 +39,8 @@ def _separator(text: str, candidates: str) -> str:
 
     csv.Sniffer takes letters for separators, and takes minutes for some texts.
     """
-    sample = text[:_SAMPLE].rpartition("\n")[0] if len(text) > _SAMPLE else text
+    second = text.find("\n", text.find("\n") + 1)
+    sample = text[: max(second, text.rfind("\n", 0, _SAMPLE))] if second > 0 and len(text) > _SAMPLE else text
     counted = {candidate: _cells(sample, candidate) for candidate in candidates}
     best = max(counted, key=lambda candidate: counted[candidate])
     return best if counted[best][1] > 1 else _NEVER

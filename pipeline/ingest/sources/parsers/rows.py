@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, repeat
+from typing import NamedTuple
 
 from pipeline.ingest.sources.source import TextBuilder
 from pipeline.records import BlockKind
@@ -12,29 +13,70 @@ Row = Sequence[str]
 _LONGEST_NAME = 100
 """Most characters of a column's name, which is written again in each row. Chosen by hand; not measured."""
 
+_NAMES_PER_CHARACTER = 4
+_FREE_CHARACTERS = 1_000_000
+"""What all names in rows may take: so many characters for each in the cells, or as many as a text may have with names
+at their whole length. Beyond that a text would be mostly names, fifty times its file. Chosen by hand; not measured."""
+
 _NUMBER = re.compile(r"[-+]?[.,\s]*\d[\d.,\s]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 """A number that is the name of a column as often as a value."""
+
+
+class _Table(NamedTuple):
+    """Rows between empty ones: the title above a table, its header if it has one of its own, and its body.
+
+    ``names`` are those of the columns, by its own header or the last one above.
+    """
+
+    title: Sequence[Row]
+    header: Row
+    names: Row
+    body: Sequence[Row]
 
 
 def write_rows(built: TextBuilder, rows: Iterable[Row]) -> None:
     """Write the rows of a sheet as blocks: a table for those under one header, a paragraph for a title above it.
 
     Empty rows part tables. A row below the header is ``name: value | name: value``, without its empty cells; without a
-    header it is ``value | value``.
+    header it is ``value | value``. Long names are shortened, to no less than eight characters, where those of all rows
+    together take far more than the cells.
     """
-    header: Row = ()
-    for part in _parts(rows):
-        title, part_header, body = _divided(part, goes_on=bool(header))
-        for row in title:
+    tables = list(_tables(rows))
+    longest = _longest_name(tables, _FREE_CHARACTERS - built.offset)
+    names: Row = ()
+    for table in tables:
+        for row in table.title:
             _write_line(built, row)
             built.close(BlockKind.PARAGRAPH)
-        if part_header:
-            _write_line(built, part_header)
-            header = [name[:_LONGEST_NAME].strip() for name in part_header]
-        for row in body:
-            _write_line(built, row, header)
+        if table.header:
+            _write_line(built, table.header)
+            names = [name[:longest].strip() for name in table.header]
+        for row in table.body:
+            _write_line(built, row, names)
         built.close(BlockKind.TABLE)
+
+
+def _tables(rows: Iterable[Row]) -> Iterator[_Table]:
+    names: Row = ()
+    for part in _parts(rows):
+        title, header, body = _divided(part, goes_on=bool(names))
+        names = header or names
+        yield _Table(title, header, names, body)
+
+
+def _longest_name(tables: Iterable[_Table], free: int) -> int:
+    """Return how long names may be, so that those in all rows take no more than ``free`` or a multiple of the cells."""
+    taken = named = size = 0
+    for table in tables:
+        for row in table.body:
+            for name, cell in zip(chain(table.names, repeat("")), row, strict=False):
+                if not _is_empty(cell):
+                    taken += min(len(name), _LONGEST_NAME)
+                    named += bool(name)
+                    size += len(cell) + 1
+    most = max(free, _NAMES_PER_CHARACTER * size)
+    return _LONGEST_NAME if taken <= most else most // named
 
 
 def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -62,6 +62,33 @@ def test_a_single_column_may_hold_commas() -> None:
     assert parsed("csv", "Oldwick\nSkerrow, by the sea\nBramble\n").text == "Oldwick\n\nSkerrow, by the sea\n\nBramble"
 
 
+def test_a_header_may_be_longer_than_what_tells_the_separator() -> None:
+    header = ",".join(f"a column of the {number}th harbour" for number in range(500))
+
+    text = parsed("csv", f"{header}\n{'1,' * 499}1\n" * 2).text
+
+    assert "| a column of the 7th harbour: 1 |" in text
+
+
+def test_the_names_of_columns_take_no_more_than_a_few_times_the_cells() -> None:
+    header = ",".join(f"{number:099d}" + "n" for number in range(1_000))
+    data = f"{header}\n" + f"{'1,' * 1_000}\n" * 200
+
+    text = parsed("csv", data).text
+
+    assert header.replace(",", " | ") in text, "the header stands whole once"
+    assert " | 00000000: 1 | " in text, "the names are shortened evenly"
+    assert len(text) < 8 * len(data)
+
+
+def test_the_names_in_a_small_sheet_are_whole() -> None:
+    question = "How satisfied are you with the opening hours of the harbour office on working days?"
+
+    assert (
+        parsed("csv", f"{question},Why?\n" + "5,it rains\n" * 900).text.count(f"{question}: 5 | Why?: it rains") == 900
+    )
+
+
 def test_only_tabs_separate_the_cells_of_tsv() -> None:
     assert parsed("csv", "a,b\tc\n1,5\t2\n3,5\t4\n", key="a.tsv").text.split("\n")[1:] == [
         "a,b: 1,5 | c: 2",

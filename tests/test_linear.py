@@ -49,8 +49,8 @@ def globbed(text: str) -> object:
     return Pattern(pattern).matches([name])
 
 
-def read(name: str) -> Use:
-    return lambda text: parser_of(name)(Source(f"a.{name}", f"a.{name}", text.encode("utf-8", "surrogateescape")))
+def read(name: str, key: str = "a") -> Use:
+    return lambda text: parser_of(name)(Source(key, key, text.encode("utf-8", "surrogateescape")))
 
 
 HOSTILE: dict[str, tuple[Use, Callable[[int], str]]] = {
@@ -95,6 +95,9 @@ HOSTILE: dict[str, tuple[Use, Callable[[int], str]]] = {
     "a page of raised links": (read("html"), lambda n: "x<sup><a href='#x'>" * (n // 20)),
     "a page of bad bytes": (read("html"), lambda n: "<p>" + "\udcff" * n),
     "a table of numbers": (read("csv"), lambda n: "a,b\nx," + "1" * n + "x\n"),
+    "a mailbox of messages": (read("mail", "a.mbox"), lambda n: "From x\nSubject: a\n\na\n" * (n // 20)),
+    "a mail of encoded words": (read("mail"), lambda n: "Subject: " + "=?utf-8?q?a?= " * n + "\n\na"),
+    "a mail of parts": (read("mail"), lambda n: "Content-Type: multipart/mixed; boundary=b\n\n" + "--b\n\na\n" * n),
     "a text of blank lines": (read("text"), lambda n: "x" + "\n" * n + "y"),
     "Markdown of brackets": (read("markdown"), lambda n: "x [a](" * (n // 20)),
     "a page of attributes": (read("html"), lambda n: "<p " + "a='b' " * (n // 10) + ">x"),

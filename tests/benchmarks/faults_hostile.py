@@ -170,6 +170,22 @@ HTML = f"<!DOCTYPE html><html><head><title>Moon</title></head><body><h1>Moon</h1
 CODE = '"""Moon."""\n\nimport os\n\n\nclass Tide:\n    """A tide."""\n\n    def rise(self) -> int:\n        return 1\n'
 COMPOSE = "services:\n  bad:\n    image: a:1\n    depends_on: [db]\n    environment: {A: b}\n  db: {image: 'b:16'}\n"
 NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "tide()", "outputs": [{"text": ["high\\n"]}]}], "metadata": {}}'
+MAIL = """From: =?utf-8?q?Ad=C3=A1?= <ada@example.org>
+Subject: The moon
+Date: Thu, 02 May 2024 12:00:00 +0200
+Content-Type: multipart/alternative; boundary="b"
+
+--b
+Content-Type: text/plain; charset=iso-8859-1
+Content-Transfer-Encoding: quoted-printable
+
+The moon raises the tides of the =DCsse.
+--b
+Content-Type: text/html
+
+<p>The moon raises the tides.</p>
+--b--
+"""
 QUERIES = '{"id": "a", "query": "Which tide?"}\n{"_id": 1, "text": "What raises the tides?"}\n'
 CHATS = "".join(foreign.CHAT.replace('"a"', f'"{at}"') + "\n" for at in range(3))
 PDF = pdf_of(
@@ -193,6 +209,8 @@ FORMATS: dict[str, tuple[str, Callable[[], bytes], dict[str, Make]]] = {
     "odt": (".odt", lambda: open_document("<text:p>Moon</text:p>"), HOSTILE["odt"]),
     "epub": (".epub", lambda: book(PAGE.format("<p>Moon</p>")), HOSTILE["epub"]),
     "ipynb": (".ipynb", NOTEBOOK.encode, JSONS),
+    "mail": (".eml", MAIL.encode, HOSTILE["mail"]),
+    "mailbox": (".mbox", lambda: f"From ada Thu May  2 12:00:00 2024\n{MAIL}\n".encode() * 3, HOSTILE["mail"]),
     "jsonl": (".jsonl", foreign.CHUNKS.encode, JSONS),
     "code": (".py", CODE.encode, TEXTS | CODES),
     "notes": (".md", NOTE.encode, MARKDOWNS),

@@ -39,6 +39,8 @@ _MODULES = {
     ".rst": "rst",
     ".html": "html",
     ".htm": "html",
+    ".xhtml": "html",
+    ".xht": "html",
     ".pdf": "pdf",
     ".docx": "docx",
     ".docm": "docx",
@@ -59,18 +61,30 @@ _MODULES = {
     ".ott": "odt",
     ".odp": "odt",
     ".epub": "epub",
+    ".eml": "mail",
+    ".emlx": "mail",
+    ".mbox": "mail",
+    ".mbx": "mail",
+    ".mht": "mail",
+    ".mhtml": "mail",
     ".srt": "subtitles",
     ".vtt": "subtitles",
     ".jsonl": LINES,
 }
-_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt", "epub"})
+_NAMED = {".yaml": "data", ".yml": "data", ".json": "data", ".toml": "data", ".log": "text"}
+"""What is a document only if somebody says so: among other files these are mostly settings and records of programs."""
+
+_BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt", "epub", "mail"})
 _TEXT_FILES = frozenset(
     "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
 )
 
 
-def format_of(path: Path, *, code: bool = True) -> str:
-    """Return the name of the format of ``path``. Raises Unreadable if it isn't read; source code is with ``code``."""
+def format_of(path: Path, *, code: bool = True, named: bool = True) -> str:
+    """Return the name of the format of ``path``. Raises Unreadable if it isn't read.
+
+    Source code is read with ``code``, and data if the caller ``named`` the file.
+    """
     name = _MODULES.get(path.suffix.lower()) or ("text" if path.name in _TEXT_FILES else "")
     if not name and language_of(path.name):
         if not code:
@@ -80,9 +94,15 @@ def format_of(path: Path, *, code: bool = True) -> str:
         return CODE
     if not name and path.suffix.lower() in _brought():
         return path.suffix.lower()
+    if not name and path.suffix.lower() in _NAMED:
+        if not named:
+            raise Unreadable(f"has the suffix {path.suffix}, read only if you name the file itself", "Name it.")
+        return _NAMED[path.suffix.lower()]
     if not name:
         kind = f"the suffix {path.suffix}" if path.suffix else "no suffix"
-        raise Unreadable(f"has {kind}, which isn't read", f"Convert it to one of {' '.join([*_MODULES, *_brought()])}.")
+        raise Unreadable(
+            f"has {kind}, which isn't read", f"Convert it to one of {' '.join([*_MODULES, *_NAMED, *_brought()])}."
+        )
     return name
 
 

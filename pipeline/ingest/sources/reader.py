@@ -32,8 +32,9 @@ def read(
     pattern comes as Skipped, and so does a line of a .jsonl file there, whose other lines are read. If the caller named
     the file, or with ``strict``, it is an error; with ``strict`` the warnings of a document are errors too.
 
-    Files of source code are read if the caller named them, or with ``code``. What their authors didn't write is left
-    out then: installed packages, builds, minified and generated files, and what Git ignores.
+    Data, such as .json, are read only if the caller named the file. Files of source code are read then, or with
+    ``code``. What their authors didn't write is left out then: installed packages, builds, minified and generated
+    files, and what Git ignores.
 
     All paths and .jsonl files are checked before the first document is returned. Raises SourceError for a path that
     doesn't exist, a pattern without a match, and two documents with the same key.
@@ -99,7 +100,7 @@ class _Reading:
             return
         self._seen.add(identity)
         try:
-            if format_of(item.path, code=self._code or item.named) == LINES:
+            if format_of(item.path, code=self._code or item.named, named=item.named) == LINES:
                 yield from self._checked_lines(item)
             elif self._keys.line_of(item.key) and not (item.named or self._strict):
                 yield Skipped(str(item.path), f"is the document {item.key!r} again")

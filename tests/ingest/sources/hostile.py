@@ -342,6 +342,34 @@ BOOKS: Files = {
     "cut off": lambda: book("<p>a</p>")[:300],
 }
 
+
+def mail(body: bytes, *, kind: bytes = b"text/plain", heads: bytes = b"") -> bytes:
+    """Return a message."""
+    return b"Subject: The moon\nFrom: ada@example.org\n%sContent-Type: %s\n\n%s" % (heads, kind, body)
+
+
+def parts_in_parts(depth: int) -> bytes:
+    opened = b"".join(b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (at, at) for at in range(depth))
+    return b"Subject: The moon\n" + opened + b"\nThe moon raises the tides.\n"
+
+
+PIECES = b'multipart/mixed; boundary="b"'
+
+MAILS: Files = {
+    "parts too deep": lambda: parts_in_parts(5_000),
+    "messages in messages": lambda: b"Content-Type: message/rfc822\n\n" * 20_000 + b"\nThe moon.\n",
+    "thirty thousand parts": lambda: mail(b"--b\n\na\n" * 30_000, kind=PIECES),
+    "a hundred thousand headers": lambda: mail(b"a", heads=b"X: a\n" * 100_000),
+    "a subject of encoded words": lambda: mail(b"a", heads=b"To:" + b" =?utf-8?q?a?=\n" * 100_000),
+    "words that are never decoded": lambda: b"Subject: " + b"=?utf-8?b?" * 100_000 + b"\n\na",
+    "a boundary that never comes": lambda: mail(b"--c\n" * 300_000, kind=PIECES),
+    "an encoding of another kind": lambda: mail(b"eJw" * 100_000, kind=b"text/plain; charset=zlib"),
+    "a file name of twenty thousand pieces": lambda: mail(
+        b"a", kind=b"application/pdf; " + b"".join(b"name*%d=a; " % at for at in range(20_000))
+    ),
+    "nothing but zeros": lambda: b"\0" * 1_000_000,
+}
+
 HOSTILE: dict[str, Files] = {
     "pdf": PDFS,
     "docx": WORDS,
@@ -351,4 +379,5 @@ HOSTILE: dict[str, Files] = {
     "pptx": SLIDES,
     "odt": ODTS,
     "epub": BOOKS,
+    "mail": MAILS,
 }

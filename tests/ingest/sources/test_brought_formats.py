@@ -20,7 +20,7 @@ Install = Callable[[str, Mapping[str, str]], None]
 SECTION = read_page("ingest").text.partition("## Your own format")[2].partition("\n## ")[0]
 (READER,) = re.findall(r"```python\n(.*?)```", SECTION, flags=re.DOTALL)
 (ENTRY,) = re.findall(r"^(\w+) = \"(.+)\"$", SECTION, flags=re.MULTILINE)
-MAIL = b"From: ada@example.org\nSubject: The drum\n\nIt is changed on Mondays.\n"
+EVENT = b"BEGIN:VEVENT\nSUMMARY:The drum\nDESCRIPTION:It is changed on Mondays.\nEND:VEVENT\n"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     monkeypatch.syspath_prepend(site)
     formats._brought.cache_clear()
 
-    def write(code: str, readers: Mapping[str, str], name: str = "mail_reader") -> None:
+    def write(code: str, readers: Mapping[str, str], name: str = "events") -> None:
         (site / f"{name}.py").write_text(code, encoding="utf-8")
         metadata = site / f"hoprank_{name}-1.0.dist-info"
         metadata.mkdir()
@@ -45,34 +45,34 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a mail and a text."""
+    """A folder with an event and a text."""
     folder = tmp_path / "documents"
     folder.mkdir()
-    (folder / "a.eml").write_bytes(MAIL)
+    (folder / "a.ics").write_bytes(EVENT)
     (folder / "b.txt").write_text("The owl hunts mice.\n")
     return folder
 
 
-def test_the_example_of_the_page_reads_mails(install: Install, folder: Path) -> None:
+def test_the_example_of_the_page_reads_events(install: Install, folder: Path) -> None:
     install(READER, dict([ENTRY]))
-    (folder / "c.EML").write_bytes(MAIL)
+    (folder / "c.ICS").write_bytes(EVENT)
 
-    mail, text, other = (item for item in read([str(folder)]) if isinstance(item, Document))
+    event, text, other = (item for item in read([str(folder)]) if isinstance(item, Document))
 
-    assert (mail.key, mail.title, mail.path) == ("a.eml", "The drum", (folder / "a.eml").as_posix())
-    assert "It is changed on Mondays." in mail.text
-    assert (text.key, other.key) == ("b.txt", "c.EML")
-    assert document_of("sent.eml", MAIL).title == "The drum"
+    assert (event.key, event.title, event.path) == ("a.ics", "The drum", (folder / "a.ics").as_posix())
+    assert "It is changed on Mondays." in event.text
+    assert (text.key, other.key) == ("b.txt", "c.ICS")
+    assert document_of("sent.ics", EVENT).title == "The drum"
 
 
 def test_without_the_package_the_suffix_is_refused_and_with_it_is_named(install: Install, folder: Path) -> None:
-    with pytest.raises(SourceError, match=r"has the suffix \.eml, which isn't read"):
-        list(read([str(folder / "a.eml")]))
+    with pytest.raises(SourceError, match=r"has the suffix \.ics, which isn't read"):
+        list(read([str(folder / "a.ics")]))
     formats._brought.cache_clear()
     install(READER, dict([ENTRY]))
 
     (folder / "a.xyz").write_text("x")
-    with pytest.raises(SourceError, match=r"\.jsonl \.eml"):
+    with pytest.raises(SourceError, match=r"\.jsonl .* \.ics"):
         list(read([str(folder / "a.xyz")]))
 
 
@@ -82,13 +82,25 @@ def parse(source):
     return Document('other', 'T', 'text', (Block(BlockKind.PARAGRAPH, 0, 99),))
 """
 BROKEN = {
-    "no module": ("", {"eml": "no_such_module:parse"}, "ModuleNotFoundError: No module named 'no_such_module'"),
-    "no function": ("", {"eml": "mail_reader:parse"}, "AttributeError: .*'parse'"),
-    "raises": ("def parse(source):\n    1 / 0\n", {"eml": "mail_reader:parse"}, "ZeroDivisionError: division by zero"),
-    "exits": ("import sys\ndef parse(source):\n    sys.exit(3)\n", {"eml": "mail_reader:parse"}, "SystemExit: 3"),
-    "nothing": ("def parse(source):\n    pass\n", {"eml": "mail_reader:parse"}, "AttributeError: 'NoneType'"),
-    "surrogates": ("def parse(source):\n    return '\\ud800'\n", {"eml": "mail_reader:parse"}, "UnicodeEncodeError"),
-    "blocks beyond": (BEYOND, {"eml": "mail_reader:parse"}, "ValueError: its blocks overlap, or reach beyond its text"),
+    "no module": ("", {"ics": "no_such_module:parse"}, "ModuleNotFoundError: No module named 'no_such_module'"),
+    "no function": ("", {"ics": "events:parse"}, "AttributeError: .*'parse'"),
+    "raises": (
+        "def parse(source):\n    1 / 0\n",
+        {"ics": "events:parse"},
+        "ZeroDivisionError: division by zero",
+    ),
+    "exits": ("import sys\ndef parse(source):\n    sys.exit(3)\n", {"ics": "events:parse"}, "SystemExit: 3"),
+    "nothing": ("def parse(source):\n    pass\n", {"ics": "events:parse"}, "AttributeError: 'NoneType'"),
+    "surrogates": (
+        "def parse(source):\n    return '\\ud800'\n",
+        {"ics": "events:parse"},
+        "UnicodeEncodeError",
+    ),
+    "blocks beyond": (
+        BEYOND,
+        {"ics": "events:parse"},
+        "ValueError: its blocks overlap, or reach beyond its text",
+    ),
 }
 
 
@@ -101,14 +113,14 @@ def test_a_broken_reader_costs_its_files_alone_and_is_named(install: Install, fo
     skipped, text = read([str(folder)])
 
     assert isinstance(skipped, Skipped)
-    assert re.match(rf"can't be read by the package hoprank-mail_reader \({said}", skipped.reason)
+    assert re.match(rf"can't be read by the package hoprank-events \({said}", skipped.reason)
     assert isinstance(text, Document)
-    with pytest.raises(SourceError, match="pip uninstall hoprank-mail_reader"):
-        list(read([str(folder / "a.eml")]))
+    with pytest.raises(SourceError, match="pip uninstall hoprank-events"):
+        list(read([str(folder / "a.ics")]))
 
 
 def test_a_reader_without_end_is_ended(install: Install, folder: Path) -> None:
-    install("def parse(source):\n    while True: pass\n", {"eml": "mail_reader:parse"})
+    install("def parse(source):\n    while True: pass\n", {"ics": "events:parse"})
 
     skipped, text = read([str(folder)], limits=Limits(seconds=1))
 
@@ -118,7 +130,7 @@ def test_a_reader_without_end_is_ended(install: Install, folder: Path) -> None:
 
 
 def test_the_suffixes_of_hoprank_stay_its_own(install: Install, folder: Path) -> None:
-    install("def parse(source):\n    return 'taken'\n", {"txt": "mail_reader:parse", "py": "mail_reader:parse"})
+    install("def parse(source):\n    return 'taken'\n", {"txt": "events:parse", "py": "events:parse"})
     (folder / "c.py").write_text("def tide():\n    pass\n")
 
     assert not [item for item in read([str(folder / "b.txt"), str(folder / "c.py")]) if "taken" in str(item)]
@@ -130,9 +142,9 @@ def test_a_document_is_taken_as_it_is_but_for_its_key(install: Install, folder: 
         "def parse(source):\n"
         "    return Document('other', 'Told', 'text', (Block(BlockKind.PARAGRAPH, 0, 4),), metadata={'a': 1})\n"
     )
-    install(code, {"eml": "mail_reader:parse"})
+    install(code, {"ics": "events:parse"})
 
-    (document,) = read([str(folder / "a.eml")])
+    (document,) = read([str(folder / "a.ics")])
 
     assert isinstance(document, Document)
-    assert (document.key, document.title, document.metadata) == ("a.eml", "Told", {"a": 1})
+    assert (document.key, document.title, document.metadata) == ("a.ics", "Told", {"a": 1})

@@ -1,4 +1,4 @@
-"""The encoding of a page, as the WHATWG Encoding Standard reads its label, or as its bytes suggest."""
+"""The encoding of a page or mail, as the WHATWG Encoding Standard reads its label, or as its bytes suggest."""
 
 import codecs
 import re
@@ -23,6 +23,11 @@ _IS_UTF_8 = frozenset(("utf-8", "utf-16-le", "utf-16-be"))
 """A label that can be read as ASCII isn't in UTF-16."""
 
 _NONE = frozenset(("replacement", "x-user-defined"))
+_PYTHONS_OWN = re.compile(r"(?:big5|cp|gb|hp|hz|iso|johab|koi8|kz|mac|ptcp|shift|tis|utf)[\w-]*")
+"""Encodings of Python that mail may be in, and the standard doesn't know; others are no encodings of texts."""
+
+_BEYOND_ASCII = re.compile(r"utf-(?:7|16|32).*|hz")
+"""Encodings whose bytes may all be ASCII, and mean something else."""
 
 
 def decoded_page(data: bytes) -> str:
@@ -33,7 +38,31 @@ def decoded_page(data: bytes) -> str:
     """
     if b"\x00" in data or not data or data.isspace():
         return decode(_marked(data))
-    text = data.decode(_codec(data), "replace").removeprefix("\ufeff")
+    return _decoded(data, _codec(data, _declared(data)))
+
+
+def decoded_part(data: bytes, label: str) -> str:
+    """Return the text of a part of a message, whose header says ``label`` of its encoding, or nothing.
+
+    A part may be empty. What isn't in the encoding is replaced, and NUL left out.
+    """
+    own = _pythons_own(label)
+    if _BEYOND_ASCII.fullmatch(own):
+        return _decoded(data, own)
+    data = data.replace(b"\x00", b"")
+    return _decoded(data, _codec(data, _named(label) or own)) if data.strip() else ""
+
+
+def _pythons_own(label: str) -> str:
+    try:
+        name = codecs.lookup(label.strip()).name
+    except (LookupError, ValueError):
+        return ""
+    return name if _PYTHONS_OWN.fullmatch(name) else ""
+
+
+def _decoded(data: bytes, codec: str) -> str:
+    text = data.decode(codec, "replace").removeprefix("\ufeff")
     return well_formed(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -43,8 +72,7 @@ def _marked(data: bytes) -> bytes:
     return marks.get(data[:2], b"") + data
 
 
-def _codec(data: bytes) -> str:
-    declared = _declared(data)
+def _codec(data: bytes, declared: str) -> str:
     if declared == "iso2022_jp" and b"\x1b" in data:  # all of its bytes are ASCII, too
         return declared
     if _is_utf_8(data, whole=declared not in ("", "utf-8")):
@@ -55,7 +83,11 @@ def _codec(data: bytes) -> str:
 def _declared(data: bytes) -> str:
     """Return Python's name of the encoding that a page declares; empty without a label that is known."""
     label = _LABEL.search(_COMMENT.sub(b"", data[:_PRESCAN]))
-    encoding = webencodings.lookup(label[1].decode("ascii", "replace")) if label else None
+    return _named(label[1].decode("ascii", "replace")) if label else ""
+
+
+def _named(label: str) -> str:
+    encoding = webencodings.lookup(label)
     codec = encoding.codec_info.name if encoding else ""
     return "utf-8" if codec in _IS_UTF_8 else "" if codec in _NONE else codec
 

@@ -105,7 +105,7 @@ class Line:
 
     def columns(self, count: int) -> list[str]:
         """Return the ``count`` texts that tabs separate, none of them empty; raises the guard's error."""
-        columns = self.text.split("\t")
+        columns = self.text.rstrip().split("\t")
         if len(columns) != count or not all(columns):
             raise self.fault(f"hasn't {count} columns separated by tabs, none of them empty: {self.text!r:.100}")
         return columns

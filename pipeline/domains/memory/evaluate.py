@@ -26,7 +26,7 @@ LEGS = ("bm25", "vector", "hybrid", "hoprank")
 """The rankings that are compared; ``hoprank`` is what ``hoprank memory search`` returns of memories."""
 
 _CANDIDATES = 100  # far more than the cutoffs, since a session may have many turns; chosen by hand
-_QUERIES = Guard(QuerySetError, 'Write a filter as an object: {"conversation": 1}.')
+_QUERIES = Guard(QuerySetError, 'Write a filter as an object: {"conversation": 1}.', mend=True)
 
 
 @dataclass(frozen=True, slots=True)

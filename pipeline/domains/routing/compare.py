@@ -16,7 +16,7 @@ from pipeline.evaluate.harness import ask, latencies, means
 from pipeline.evaluate.measures import measure_query
 from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
-from pipeline.retrieve.question import LONGEST
+from pipeline.retrieve.question import as_read
 
 _PASSAGES = 60  # passages of a ranking: six a document for the first ten; chosen by hand
 _TOP = 10  # documents of a ranking that an analysis looks at, as recall@10 does
@@ -64,7 +64,8 @@ class RoutingReport(JsonRecord):
     ``modes`` are ``all`` (every project is searched), ``oracle`` (only the expected ones: the ceiling) and ``graph``.
     ``mrr`` and ``recall@10`` are over documents; ``source_recall`` is the share of the expected projects that were
     searched, ``waste`` the share of the searched ones that weren't expected. ``latency_ms`` has the percentiles 50 and
-    95 of each mode. ``shortened`` queries were cut to the longest question that a search takes.
+    95 of each mode. ``shortened`` queries were cut to the longest question that a search takes; ``remarks`` say what of
+    the queryset isn't used.
     """
 
     modes: Mapping[str, Mapping[str, float]]
@@ -73,6 +74,7 @@ class RoutingReport(JsonRecord):
     queries: int
     projects: int
     shortened: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def targets(self) -> list[tuple[str, bool, str]]:
         """Return each target of routing by the graph, whether it is reached, and what was seen."""
@@ -96,7 +98,7 @@ def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> 
             if name not in projects:
                 fix = did_you_mean(name, list(projects), "`hoprank route graph --nodes` lists the projects.")
                 raise QuerySetError(f"queryset {queryset.name!r}: {query.id!r} names an unknown project {name!r}", fix)
-    queries = [replace(query, text=query.text[:LONGEST]) for query in queryset.queries]
+    queries = [replace(query, text=as_read(query.text)) for query in queryset.queries]
     answered = list(ask(queries, {str(mode): partial(answer, routed, mode) for mode in Mode}, progress))
     answers = {(one.query.id, one.ranking): one.answer for one in answered}
     failures = (
@@ -110,7 +112,8 @@ def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> 
         failures=tuple(one for one in failures if one),
         queries=len(queries),
         projects=len(projects),
-        shortened=tuple(query.id for query in queryset.queries if len(query.text) > LONGEST),
+        shortened=tuple(query.id for query in queryset.queries if query.text != as_read(query.text)),
+        remarks=queryset.remarks,
     )
 
 

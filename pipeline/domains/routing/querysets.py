@@ -5,15 +5,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import check_documents
+from pipeline.evaluate.datasets.dataset import named
+from pipeline.evaluate.datasets.folder import number_as_text
 from pipeline.evaluate.harness import read_judged
 from pipeline.files import Guard, lines, read_json
 from pipeline.files.validated import validated
+from pipeline.retrieve.question import as_asked
+from pipeline.text.prose import counted
 
 _GUARD = Guard(
     QuerySetError,
@@ -28,8 +32,8 @@ class _Model(BaseModel):
 
 
 class _Query(_Model):
-    id: str = Field(min_length=1)
-    query: str = Field(min_length=1)
+    id: Annotated[str, BeforeValidator(number_as_text), Field(min_length=1)]
+    query: Annotated[str, BeforeValidator(number_as_text)]
     source_project: str = ""
     expected_repos: list[str] = Field(min_length=1)
     expected_docs: list[str] = Field(min_length=1)
@@ -65,17 +69,18 @@ class RoutingQuery:
 
 @dataclass(frozen=True, slots=True)
 class RoutingQuerySet:
-    """The queries of an evaluation, in the order of their file."""
+    """The queries of an evaluation, in the order of their file; ``remarks`` say what of the files isn't used."""
 
     name: str
     queries: tuple[RoutingQuery, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def read_queryset(path: Path) -> RoutingQuerySet:
     """Read a queryset over projects that are registered.
 
-    An expected document is ``project:key``, or a key that counts in each of the expected projects. Raises QuerySetError
-    that names the file and the fault.
+    An expected document is ``project:key``, or a key that counts in each of the expected projects. A query without a
+    text is left out with a remark. Raises QuerySetError that names the file and the fault.
     """
     found = validated(_QuerySet, read_json(path, _GUARD), path, _GUARD)
     repeated = next((name for name, count in Counter(query.id for query in found.queries).items() if count > 1), "")
@@ -91,8 +96,17 @@ def read_queryset(path: Path) -> RoutingQuerySet:
             query.derivation,
         )
         for query in found.queries
+        if as_asked(query.query)
     )
-    return RoutingQuerySet(found.name or path.stem, tuple(queries))
+    blank = [query.id for query in found.queries if not as_asked(query.query)]
+    if len(blank) == len(found.queries):
+        raise _GUARD.fault(path, f"has the `queries.0.query` {found.queries[0].query!r:.80}, and none with a text")
+    return RoutingQuerySet(found.name or path.stem, tuple(queries), _left_out(blank, "without a text"))
+
+
+def _left_out(ids: Sequence[str], what: str) -> tuple[str, ...]:
+    number = counted(len(ids), "query", "queries")
+    return (f"{number} {what} can't be asked ({named(ids)}).",) if ids else ()
 
 
 def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
@@ -105,13 +119,14 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
     projects = _projects(corpus)
     dataset = check_documents(dataset, projects)
     asked = {_id(record): record for record in (line.object() for line in lines(folder / "queries.jsonl", _GUARD))}
-    queries = []
+    queries, nowhere = [], list[str]()
     for query in dataset.queries:
         documents = frozenset((projects.get(key, ""), key) for key in query.relevant)
         source = asked[query.id].get("source_project")
         expected = _named(asked[query.id], f"{folder / 'queries.jsonl'}: the query {query.id!r}")
         expected = expected or sorted({project for project, _ in documents if project})
-        if not expected:  # its documents aren't in the corpus
+        if not expected:
+            nowhere.append(query.id)
             continue
         if unknown := set(expected) - set(projects.values()):
             raise QuerySetError(
@@ -121,7 +136,8 @@ def read_folder(folder: Path) -> tuple[RoutingQuerySet, Mapping[str, str]]:
         queries.append(
             RoutingQuery(query.id, query.text, source if isinstance(source, str) else "", tuple(expected), documents)
         )
-    return RoutingQuerySet(dataset.name, tuple(queries)), projects
+    remarks = (*dataset.remarks, *_left_out(nowhere, "whose documents aren't in the corpus"))
+    return RoutingQuerySet(dataset.name, tuple(queries), remarks), projects
 
 
 def _projects(corpus: Path) -> dict[str, str]:

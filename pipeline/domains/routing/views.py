@@ -128,6 +128,7 @@ def modes_view(report: domain.compare.RoutingReport) -> RenderableType:
     lines += [f"Target {target}: {'reached' if met else 'missed'}, {seen}." for target, met, seen in report.targets()]
     if report.shortened:
         lines.append(f"Cut to the longest question that a search takes: {len(report.shortened):,}.")
+    lines += report.remarks
     return captioned(plain_table(*headings, rows=rows), "\n".join(lines))
 
 

@@ -3,7 +3,8 @@
     queries.jsonl   {"id": ..., "query": ...} a line; BEIR's names ``_id`` and ``text`` are read too
     qrels.tsv       query id, document id and relevance, separated by tabs, mostly below a header; TREC's four columns
                     (query id, iteration, document id, relevance) and blanks between columns are read too
-    qrels/          BEIR has such a file for each split in this folder instead
+    qrels/          BEIR has such a file for each split in this folder instead; files of splits may also stand beside
+                    queries.jsonl, and be named ``.txt``
     corpus.jsonl    {"id": ..., ...} a line; may be absent if the documents come from elsewhere
 
 All files are UTF-8. Blank lines are skipped. :func:`read_dataset` reads HippoRAG's files too.
@@ -22,10 +23,14 @@ from pipeline.evaluate.datasets.dataset import Dataset, Query, named
 from pipeline.evaluate.datasets.hipporag import SUFFIX, read_hipporag
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
+from pipeline.retrieve.question import as_asked
 from pipeline.text.prose import counted
 
 _SPLITS = ("test", "dev", "train")  # BEIR's splits; the first that exists is the default
-_QUERIES = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id" and "query", into queries.jsonl.')
+_SUFFIXES = (".tsv", ".txt")
+_QUERIES = Guard(
+    QuerySetError, 'Write one JSON object a line, with a non-empty "id" and "query", into queries.jsonl.', mend=True
+)
 _CORPUS = Guard(QuerySetError, 'Write one JSON object a line, with a non-empty "id".', mend=True)
 _QRELS = Guard(
     QuerySetError,
@@ -34,11 +39,12 @@ _QRELS = Guard(
 )
 
 
-def _number_as_text(value: object) -> object:
+def number_as_text(value: object) -> object:
+    """Return a whole number as a text, as ids and questions may be written; any other value as it is."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-_Text = Annotated[str, BeforeValidator(_number_as_text), Field(pattern=r"\S")]
+_Text = Annotated[str, BeforeValidator(number_as_text), Field(pattern=r"\S")]
 """A text that isn't blank; a whole number is one too, as in qrels.tsv."""
 
 
@@ -47,7 +53,9 @@ class _Identified(BaseModel):
 
 
 class _Query(_Identified):
-    query: Annotated[str, BeforeValidator(_number_as_text)] = Field(validation_alias=AliasChoices("query", "text"))
+    query: Annotated[str | None, BeforeValidator(number_as_text)] = Field(
+        validation_alias=AliasChoices("query", "text")
+    )
     type: Any = None
 
 
@@ -135,8 +143,11 @@ def read_document_ids(corpus_path: Path) -> frozenset[str]:
 
 def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
     """Return the split to read, empty if the folder has none, and its file."""
-    qrels = folder / "qrels.tsv"
-    splits = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    named = [folder / f"qrels{suffix}" for suffix in _SUFFIXES]
+    qrels = next((path for path in named if path.exists()), named[0])
+    beside = [folder / f"{name}{suffix}" for suffix in _SUFFIXES for name in _SPLITS]
+    within = (path for path in sorted((folder / "qrels").glob("*")) if path.suffix in _SUFFIXES)
+    splits = {path.stem: path for path in (*filter(Path.is_file, beside), *within)}
     if split is None and (qrels.exists() or not splits):
         return "", qrels
     chosen = split or next((name for name in _SPLITS if name in splits), next(iter(splits)))
@@ -154,13 +165,13 @@ def _read_queries(path: Path) -> tuple[dict[str, tuple[str, str]], list[str]]:
     texts: dict[str, tuple[str, str]] = {}
     for line in lines(path, _QUERIES):
         query = validated(_Query, line.object(), line.place, _QUERIES)
-        asked = query.query, query.type if isinstance(query.type, str) else ""
+        asked = query.query or "", query.type if isinstance(query.type, str) else ""
         if texts.setdefault(query.id, asked) != asked:
             raise line.fault(f"has the query id {query.id!r}, which was used before", "Give every query its own id.")
     if not texts:
         raise _QUERIES.fault(path, "holds no queries")
-    blank = [id_ for id_, (text, _) in texts.items() if not text.strip()]
-    return {id_: asked for id_, asked in texts.items() if asked[0].strip()}, blank
+    blank = [id_ for id_, (text, _) in texts.items() if not as_asked(text)]
+    return {id_: asked for id_, asked in texts.items() if as_asked(asked[0])}, blank
 
 
 def _read_qrels(path: Path, query_ids: Container[str]) -> tuple[dict[str, dict[str, float]], list[str]]:
@@ -186,26 +197,29 @@ def _read_qrels(path: Path, query_ids: Container[str]) -> tuple[dict[str, dict[s
 def judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:
     """Yield the line, query id, document id and relevance of every judgement; raises QuerySetError.
 
-    The first line tells the columns, and is a header unless it ends with a number.
+    The first line is a header unless it ends with a number; the first judgement tells the columns.
     """
-    rows = lines(path, _QRELS)
+    rows: Iterator[Line] = lines(path, _QRELS)
     first = next(rows, Line(path, 1, "", _QRELS))
-    separator = "\t" if "\t" in first.text else None
-    count = 4 if len(first.text.split(separator)) == 4 else 3
-    is_judgement = _relevance(_columns(first, count, separator)[-1]) is not None
-    for line in chain([first] if is_judgement else [], rows):
-        columns = _columns(line, count, separator)
+    if _relevance(_columns(first, first)[-1]) is not None:
+        rows = chain([first], rows)
+    model: Line | None = None
+    for line in rows:
+        model = model or line
+        columns = _columns(line, model)
         relevance = _relevance(columns[-1])
         if relevance is None:
             raise line.fault(f"has the relevance {columns[-1]!r}, which is not a number")
         yield line, columns[0], columns[-2], relevance
 
 
-def _columns(line: Line, count: int, separator: str | None) -> list[str]:
-    """Return the columns of a line; ``separator`` is a tab, or None for blanks."""
+def _columns(line: Line, model: Line) -> list[str]:
+    """Return the columns of a line; those of ``model`` tell how many there are, and if tabs or blanks separate them."""
+    separator = "\t" if "\t" in model.text else None
+    count = 4 if len(model.text.rstrip().split(separator)) == 4 else 3
     if separator and count == 3:
         return line.columns(count)
-    columns = line.text.split(separator)
+    columns = line.text.rstrip().split(separator)
     if len(columns) != count or not all(columns):
         between = "tabs" if separator else "tabs or blanks"
         raise line.fault(f"hasn't {count} columns separated by {between}, none of them empty: {line.text!r:.100}")

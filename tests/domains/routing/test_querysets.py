@@ -68,12 +68,19 @@ def test_a_document_may_name_its_project(tmp_path: Path) -> None:
         ({"expected_repos": []}, "queries.0.expected_repos"),
         ({"expected_docs": None}, "queries.0.expected_docs"),
         ({"query": ""}, "queries.0.query"),
-        ({"id": 7}, "queries.0.id"),
+        ({"id": [7]}, "queries.0.id"),
     ],
 )
 def test_a_malformed_query_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     with pytest.raises(QuerySetError, match=said):
         read_queryset(queryset(tmp_path, {**QUERY, **change}))
+
+
+def test_a_query_without_a_text_costs_no_other(tmp_path: Path) -> None:
+    found = read_queryset(queryset(tmp_path, {**QUERY, "id": "a", "query": " \u00ad"}, {**QUERY, "id": 7}))
+
+    assert [query.id for query in found.queries] == ["7"]
+    assert found.remarks == ("1 query without a text can't be asked ('a').",)
 
 
 def test_an_id_is_used_once(tmp_path: Path) -> None:

@@ -134,7 +134,6 @@ def test_what_is_not_a_folder_is_named(tmp_path: Path) -> None:
         ('{"id": "q3"}', "queries.jsonl, line 3 has no `query`"),
         ('{"id": true, "query": "who?"}', "queries.jsonl, line 3 has the `id` True"),
         ('{"id": "", "query": "who?"}', "queries.jsonl, line 3 has the `id` ''"),
-        ('{"id": "q3", "query": "\\ud83d"}', "queries.jsonl, line 3 holds half a surrogate pair in `query`"),
         ('{"id": "q1", "query": "who?"}', "queries.jsonl, line 3 has the query id 'q1', which was used before"),
     ],
 )
@@ -172,9 +171,35 @@ def test_qrels_of_another_layout_or_without_judgements_are_refused(tmp_path: Pat
     assert message in refusal(write(tmp_path, qrels=qrels)).message
 
 
+@pytest.mark.parametrize("text", ["\ud83d high tide", "\x00", "?!...", "of the", 'title:"x" AND (foo* OR', 1965])
+def test_any_text_is_asked(tmp_path: Path, text: str | int) -> None:
+    queries = QUERIES + json.dumps({"id": 3, "query": text}) + "\n"
+
+    (asked,) = (one for one in read_dataset(write(tmp_path, queries, QRELS + "3\td1\t1\n")).queries if one.id == "3")
+
+    assert asked.text == str(text).replace("\ud83d", "\ufffd").replace("\x00", "\ufffd")
+
+
+@pytest.mark.parametrize(
+    "place", ["test.tsv", "dev.tsv", "dev.txt", "qrels/dev.tsv", "qrels/valid.tsv", "qrels/test.txt"]
+)
+def test_a_folder_may_have_one_split_alone(tmp_path: Path, place: str) -> None:
+    expected = read_dataset(write(tmp_path)).queries
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / "qrels.tsv").rename(tmp_path / place)
+
+    dataset = read_dataset(tmp_path)
+
+    assert (dataset.name, dataset.queries) == (f"{tmp_path.name}/{Path(place).stem}", expected)
+
+
 @pytest.mark.parametrize(
     "qrels",
     [
+        QRELS.replace("\n", "\t\n"),
+        HEADER + QRELS.removeprefix(HEADER).replace("\t", " "),
+        "query-id 0 corpus-id score\n" + QRELS.removeprefix(HEADER),
+        HEADER.replace("\t", " ") + "".join(line.replace("\t", "\t0\t", 1) for line in QRELS.splitlines(True)[1:]),
         QRELS.removeprefix(HEADER),
         HEADER.replace("\t", " ") + QRELS.removeprefix(HEADER).replace("\t", "  "),
         "".join(
@@ -188,7 +213,9 @@ def test_layouts_of_judgements_are_read_as_they_are(tmp_path: Path, qrels: str) 
 
 
 def test_queries_that_cant_be_asked_are_left_out_and_named(tmp_path: Path) -> None:
-    queries = QUERIES + '{"id": "q3", "text": " "}\n{"id": "q4", "text": ""}\n'
+    empty = {"q4": "", "q5": None, "q6": "\u00ad\u200e"}
+    queries = QUERIES + '{"id": "q3", "text": " "}\n'
+    queries += "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in empty.items())
 
     queryset = read_dataset(write(tmp_path, queries, QRELS + "q8\td3\t1\nq9\td3\t1\nq8\td1\t1\nq3\td1\t1\n"))
 

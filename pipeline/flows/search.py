@@ -19,7 +19,7 @@ from pipeline.retrieve.hydrate import hydrate
 from pipeline.retrieve.legs import Leg, LegRow, Needs, leg_named
 from pipeline.retrieve.lru import SharedCache
 from pipeline.retrieve.passage_relations import read_relations
-from pipeline.retrieve.question import check_question, check_vector
+from pipeline.retrieve.question import check_question, check_vector, remarks
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult
@@ -66,7 +66,9 @@ class Retriever:
         ``filters`` restricts the chunks (:mod:`pipeline.retrieve.filters.parse`). ``leg`` ranks instead of the fused
         whole. ``explain`` adds to each hit the path that led to it.
 
-        Raises QuestionError for an empty or overlong question, an impossible vector, an unknown leg, or a ``top_k``
+        A longer question than is read is used as far as that, which the metadata says (``warnings``).
+
+        Raises QuestionError for an empty question, an impossible vector, an unknown leg, or a ``top_k``
         under 1; FilterError for malformed filters; Superseded if the corpus is replaced meanwhile.
         """
         return self._found(query_text, query_vector, top_k, filters, leg, explain=explain)[1]
@@ -86,7 +88,8 @@ class Retriever:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
         if query_vector is not None:
             check_vector(query_vector, self.corpus.record.dimension)
-        question = check_question(query_text or "") if query_vector is None or query_text else ""
+        with remarks() as warnings:
+            question = check_question(query_text or "") if query_vector is None or query_text else ""
         row = leg_named(leg)
         matches = self.match(filters) if filters is not None else None
         trace = self.rank(question, row, query_vector, matches)
@@ -96,7 +99,7 @@ class Retriever:
         if not result.items:
             # The hits of others have told that their generation was still visible.
             self.corpus.at(trace.generation).check_visible()
-        return trace, result
+        return trace, result.warned(warnings)
 
     def rank(
         self,

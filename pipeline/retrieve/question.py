@@ -5,6 +5,8 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from pipeline.errors import QuestionError
@@ -24,7 +26,11 @@ from pipeline.text.names import (
 LONGEST = 10_000
 """Characters of a question that are read: more than the model and the full-text query take of it. Chosen by hand."""
 
+_LONGEST_WRITTEN = 4 * LONGEST
+"""Characters of a question that are folded, of which some are dropped: however long it is, it costs no more."""
+
 _log = logging.getLogger(__name__)
+_remarks: ContextVar[tuple[list[str], ...]] = ContextVar("remarks", default=())
 
 _JOINERS = "._'’,"
 _JOINED = re.compile("[._'’,]+")
@@ -60,16 +66,45 @@ class PossibleName:
 def check_question(text: str, kind: str = "question") -> str:
     """Return the question folded, without outer white space and as far as it is read; raises QuestionError if empty.
 
-    That a longer one is cut is logged as a warning. ``kind`` is what its asker calls it.
+    That a longer one is cut is logged as a warning, and told to :func:`remarks`. ``kind`` is what its asker calls it.
     """
-    # Bytes of a command line that aren't UTF-8 arrive as lone surrogates, which tokenizer and server refuse.
-    question = fold(text.encode("utf-8", "replace").decode("utf-8")).strip()
-    if not question:
-        raise QuestionError(f"The {kind} is empty.", "Ask something." if kind == "question" else "Say what it is.")
+    refuse_empty(text, kind)
+    written = text.strip()
+    question = _folded(written)
     read = as_read(question)
-    if len(read) < len(question):
-        _log.warning("The %s has %s characters; its first %s are read.", kind, f"{len(question):,}", f"{len(read):,}")
+    if len(read) < len(question) or len(written) > _LONGEST_WRITTEN:
+        remark = f"The {kind} has {len(written):,} characters; its first {len(read):,} are read."
+        _log.warning("%s", remark)
+        for told in _remarks.get():
+            told += [remark] if remark not in told else []
     return read
+
+
+@contextmanager
+def remarks() -> Iterator[list[str]]:
+    """Yield the list of what is to be said of the questions that are checked meanwhile: which were read in part."""
+    told: list[str] = []
+    token = _remarks.set((*_remarks.get(), told))
+    try:
+        yield told
+    finally:
+        _remarks.reset(token)
+
+
+def refuse_empty(text: str, kind: str = "question") -> None:
+    """Raise QuestionError if a question has no character that shows."""
+    if not as_asked(text):
+        raise QuestionError(f"The {kind} is empty.", "Ask something." if kind == "question" else "Say what it is.")
+
+
+def as_asked(text: str) -> str:
+    """Return a question as it is asked: folded, without outer white space, as far as it is read; empty if it is."""
+    return as_read(_folded(text.strip()))
+
+
+def _folded(question: str) -> str:
+    # Bytes of a command line that aren't UTF-8 arrive as lone surrogates, which tokenizer and server refuse.
+    return fold(question[:_LONGEST_WRITTEN].encode("utf-8", "replace").decode("utf-8")).strip()
 
 
 def as_read(question: str) -> str:

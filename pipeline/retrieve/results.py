@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ _PLAIN = (
 class RetrieverResult:
     """The hits, best first; ``metadata`` says what the question's names were and which engine walked.
 
+    Of a question that was used in part alone it says so, in the list ``warnings``.
+
     ``hits`` are the items as typed records. ``query_vector`` is the question's embedding, empty if the leg
     needs none. Neither is part of the JSON.
     """
@@ -59,6 +61,10 @@ class RetrieverResult:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     hits: tuple[Hit, ...] = field(default=(), repr=False, compare=False)
     query_vector: Sequence[float] = field(default=(), repr=False, compare=False)
+
+    def warned(self, warnings: Sequence[str]) -> Self:
+        """Return the result with warnings in its metadata; with none, the metadata has no such field."""
+        return replace(self, metadata={**self.metadata, "warnings": list(warnings)}) if warnings else self
 
     def to_json(self) -> dict[str, Any]:
         """Return the items and the metadata as plain JSON values."""

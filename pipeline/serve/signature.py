@@ -1,7 +1,7 @@
 """Signatures of functions as JSON schemas: what a client may call, with which arguments, and what it gets."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Annotated, Any, get_type_hints
 
@@ -64,6 +64,11 @@ class Signature:
     def dump(self, result: Any) -> Any:
         """Return a result as plain JSON values."""
         return self._result.dump_python(result, mode="json")
+
+
+def warned(answer: dict[str, Any], warnings: Sequence[str]) -> dict[str, Any]:
+    """Return an answer with its ``warnings`` (:func:`pipeline.retrieve.question.remarks`), if there are any."""
+    return {**answer, "warnings": list(warnings)} if warnings else answer
 
 
 class _Untitled(GenerateJsonSchema):

@@ -16,6 +16,7 @@ from pipeline.retrieve.question import (
     fulltext_terms,
     longest_names,
     possible_names,
+    remarks,
 )
 
 
@@ -53,6 +54,16 @@ def test_a_question_that_is_a_document_is_read_as_far_as_it_goes(caplog: pytest.
         "The task has 102,400 characters; its first 10,000 are read.",
         "The question has 19,999 characters; its first 9,999 are read.",
     ]
+
+
+def test_what_is_cut_is_told_to_all_who_listen_once() -> None:
+    with remarks() as all_told:
+        with remarks() as told:
+            check_question("tide " * 3_000)
+            check_question("tide " * 3_000)
+        check_question("who?")
+
+    assert all_told == told == ["The question has 14,999 characters; its first 9,999 are read."]
 
 
 def test_a_question_is_taken_without_outer_white_space() -> None:

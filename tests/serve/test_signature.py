@@ -10,7 +10,8 @@ from annotated_types import Le
 from pydantic import Field
 
 from pipeline.errors import InputError
-from pipeline.serve.signature import Signature
+from pipeline.retrieve.question import check_question, remarks
+from pipeline.serve.signature import Signature, warned
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,14 @@ def test_wrong_arguments_are_named(arguments: dict[str, object], says: str) -> N
 
 def test_limits_of_one_signature_are_not_those_of_another() -> None:
     assert "maximum" not in Signature(answer).input_schema["properties"]["top_k"]
+
+
+def test_an_answer_says_which_question_was_used_in_part() -> None:
+    with remarks() as warnings:
+        answer = {"task": check_question("bake bread " * 1_700, "task")[-5:]}
+
+    assert warned(answer, warnings) == {
+        "task": "bread",
+        "warnings": ["The task has 18,699 characters; its first 9,998 are read."],
+    }
+    assert warned(answer, []) == answer

@@ -54,7 +54,7 @@ def search(
     run: Embedding = Run(),
 ) -> None:
     """Print the passages of a corpus, or of several projects, that answer a question best."""
-    question = questions.check_question(question)
+    questions.refuse_empty(question)
     if (source or projects) and routing is None:
         raise InputError("--from and --project are for a routed search.", "Give --routing too, or leave them out.")
     if corpus is not None and routing is not None:
@@ -71,7 +71,9 @@ def search(
                 result = search_by_route(hoprank, question, **routed, **options)
             passages = [item.content.strip() for item in result.items]
             if not (full or run.as_json):
-                passages = excerpt.excerpts(result.items, question, hoprank.embedder, vector=result.query_vector)
+                passages = excerpt.excerpts(
+                    result.items, questions.as_asked(question), hoprank.embedder, vector=result.query_vector
+                )
         # Printed before the connection closes, which waits for a projection that the search began.
         warn_of_unknown_fields(result.metadata)
         deliver(result, run.as_json, lambda it: result_views(it, passages, explain=explain))
@@ -88,7 +90,7 @@ def context(
     run: Embedding = Run(),
 ) -> None:
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
-    question = questions.check_question(question)
+    questions.refuse_empty(question)
     conditions = read_filter(filters)
     with run.connect() as hoprank:
         with spinner("Searching"):

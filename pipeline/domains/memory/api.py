@@ -240,7 +240,7 @@ Scope = Annotated[str | None, Field(description="Only memories and entities of t
 
 def recall(
     hoprank: HopRank,
-    question: Annotated[str, Field(min_length=1, max_length=10_000, description="What to remember.")],
+    question: Annotated[str, Field(min_length=1, description="What to remember.")],
     top_k: Annotated[int, Field(ge=1, le=100, description="Number of memories and entities.")] = 10,
     as_of: Annotated[
         str | None, Field(description="What held at this time of the world, ISO 8601; now by default.")

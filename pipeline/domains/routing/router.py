@@ -26,7 +26,7 @@ from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
 from pipeline.records import Fingerprint, Hit, Vector
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.look import LookedAt, look
-from pipeline.retrieve.question import check_question
+from pipeline.retrieve.question import check_question, remarks
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 # Corpora that are searched at once. Chosen by hand: with more, more searches start that can't enter the result.
@@ -154,7 +154,8 @@ class Router:
             for item in projects.search("How are hooks called?", source="shop").items:
                 print(item.metadata["project"], item.metadata["route"], item.content)
         """
-        question = check_question(question)
+        with remarks() as warnings:
+            question = check_question(question)
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
         mode = mode or (Mode.ORACLE if projects else Mode.GRAPH)
@@ -174,7 +175,7 @@ class Router:
             names = ", ".join(one.project.id for one in route.chosen)
             route = replace(route, chosen=route.considered, widened=f"{names} found nothing")
             found = self._search(route, ask, top_k)
-        return _result(route, found, top_k, vector, leg)
+        return _result(route, found, top_k, vector, leg).warned(warnings)
 
     def known(self) -> tuple[Project, ...]:
         """Return the projects of the graph."""

@@ -14,7 +14,7 @@ Graph = Annotated[str | None, Field(description="Name of the graph of projects; 
 
 def search(
     hoprank: HopRank,
-    question: Annotated[str, Field(min_length=1, max_length=10_000, description="The question.")],
+    question: Annotated[str, Field(min_length=1, description="The question.")],
     source: Annotated[str, Field(description="The project that asks; empty if none does.")] = "",
     projects: Annotated[
         list[str] | None, Field(description="Search exactly these projects, instead of those that fit the question.")

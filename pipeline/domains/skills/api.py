@@ -106,7 +106,7 @@ Skill = Annotated[str, Field(min_length=1, description="Id or name of a skill.")
 
 def search(
     hoprank: HopRank,
-    task: Annotated[str, Field(min_length=1, max_length=10_000, description="What a skill is needed for.")],
+    task: Annotated[str, Field(min_length=1, description="What a skill is needed for.")],
     top_k: Annotated[int, Field(ge=1, le=100, description="Number of skills.")] = 10,
     graph: Graph = "skills",
 ) -> dict[str, Any]:

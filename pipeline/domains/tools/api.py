@@ -132,7 +132,7 @@ class Tools:
         return read_whole(once)
 
 
-Task = Annotated[str, Field(min_length=1, max_length=10_000, description="What is to be done.")]
+Task = Annotated[str, Field(min_length=1, description="What is to be done.")]
 Graph = Annotated[str, Field(description="Name of the graph of tools.")]
 
 

@@ -23,7 +23,7 @@ Note = Annotated[str, Field(min_length=1, description="A note: its path, file na
 
 def context(
     hoprank: HopRank,
-    message: Annotated[str, Field(min_length=1, max_length=10_000, description="The message or task.")],
+    message: Annotated[str, Field(min_length=1, description="The message or task.")],
     top_k: Annotated[int | None, Field(ge=1, le=10, description="The most notes.")] = None,
     vault: Name = "vault",
 ) -> dict[str, Any]:

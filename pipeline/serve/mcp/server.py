@@ -12,12 +12,13 @@ from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 
 from pipeline.errors import HopRankError, InputError
+from pipeline.retrieve.question import remarks
 from pipeline.serve.access import Grant
 from pipeline.serve.gate import Gate
 from pipeline.serve.mcp import resources
 from pipeline.serve.mcp.service import Call, Service
 from pipeline.serve.mcp.tools.table import Tool
-from pipeline.serve.signature import Signature
+from pipeline.serve.signature import Signature, warned
 
 _LOG = logging.getLogger("hoprank.mcp")
 _INSTRUCTIONS = """\
@@ -132,10 +133,13 @@ class _Handlers:
 
 
 def _call(tool: Tool, signature: Signature, call: Call, arguments: dict[str, Any]) -> types.CallToolResult:
-    result = tool.function(call, **signature.read(arguments))
-    structured = signature.dump(result)
+    given = signature.read(arguments)
+    with remarks() as warnings:
+        result = tool.function(call, **given)
+    structured = warned(signature.dump(result), warnings)
     text = json.dumps(structured, ensure_ascii=False) if tool.text is None else tool.text(result)
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
+    texts = [text, *warnings] if tool.text else [text]
+    return types.CallToolResult(content=[types.TextContent(text=one) for one in texts], structured_content=structured)
 
 
 def _failure(message: str) -> types.CallToolResult:

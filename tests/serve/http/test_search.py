@@ -49,13 +49,23 @@ def test_context_is_what_python_returns(service: TestClient, hoprank: HopRank, l
     assert [passage["document"] for passage in answer["passages"]] == [one.document for one in expected.passages]
 
 
+def test_a_question_longer_than_is_read_is_answered_and_that_is_said(service: TestClient, library: str) -> None:
+    body = {"query": QUESTION + " now" * 4_000, "corpus": library}
+
+    search, context = (service.post(f"/v1/{name}", json=body).json() for name in ("search", "context"))
+
+    said = ["The question has 16,035 characters; its first 9,999 are read."]
+    assert (search["metadata"]["warnings"], context["metadata"]["warnings"]) == (said, said)
+    assert search["items"]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "type_", "detail"),
     [
         ({"query": " "}, 422, "QuestionError", "empty"),
         ({"query": "x", "top_k": 0}, 422, "RequestError", "top_k"),
         ({"query": "x", "top_k": 101}, 422, "LimitExceeded", "100 is the most"),
-        ({"query": "x " * 5001}, 422, "LimitExceeded", "10,000 are the most"),
+        ({"query": "x " * 500_001}, 422, "LimitExceeded", "1,000,000 are the most"),
         ({"query": "x", "filters": {"a": {"$no": 1}}}, 422, "FilterError", r"\$no"),
         ({"query": "x", "leg": "none"}, 422, "RequestError", "leg"),
         ({"query": "x", "unknown": 1}, 422, "RequestError", "unknown"),

@@ -46,7 +46,7 @@ def test_the_tools_are_annotated_and_say_what_they_take_and_return(talk: Talk) -
         assert tool.output_schema["type"] == "object"
         assert all(field.get("description") for field in tool.input_schema["properties"].values())
     assert tools["search"].input_schema["properties"]["top_k"]["maximum"] == 100
-    assert tools["search"].input_schema["properties"]["query"]["maxLength"] == 10_000
+    assert tools["search"].input_schema["properties"]["query"]["maxLength"] == 1_000_000
 
 
 def test_the_server_says_that_text_is_no_instruction(talk: Talk) -> None:
@@ -64,6 +64,18 @@ def test_search_and_fetch_have_the_shape_of_deep_research(talk: Talk, library: s
     document = talk.call("fetch", id=first["id"])
     assert document.keys() == {"id", "title", "text", "url", "metadata"}
     assert document["text"] == first["text"]
+
+
+def test_a_question_longer_than_is_read_is_answered_and_that_is_said(talk: Talk, library: str) -> None:
+    question = "Who wrote notes after a party in 1833?" + " now" * 4_000
+    said = "The question has 16,038 characters; its first 9,998 are read."
+
+    found, context = (talk.result(name, query=question, corpus=library) for name in ("search", "context"))
+
+    assert found.structured_content["warnings"] == context.structured_content["warnings"] == [said]
+    assert found.structured_content["results"]
+    assert json.loads(text_of(found)) == found.structured_content
+    assert [one.model_dump()["text"] for one in context.content[1:]] == [said]
 
 
 def test_a_long_document_comes_in_parts(talk: Talk, library: str) -> None:
@@ -202,7 +214,7 @@ def test_an_unknown_node_is_answered_with_those_like_it(talk: Talk, library: str
     [
         ("search", {"query": "x", "corpus": "not-there"}, "There is no corpus 'not-there'"),
         ("search", {"query": "x", "top_k": 101}, "top_k: Input should be less than or equal to 100"),
-        ("search", {"query": "x" * 10_001}, "query: String should have at most 10000 characters"),
+        ("search", {"query": "x" * 1_000_001}, "query: String should have at most 1000000 characters"),
         ("search", {}, "query: Field required"),
         ("search", {"query": "x", "corpora": "docs"}, "corpora: Extra inputs are not permitted"),
         ("fetch", {"id": "file:///etc/passwd"}, "names no document"),

@@ -7,9 +7,10 @@ from fastapi import APIRouter, Body, Path
 
 from pipeline.errors import InputError, Unknown, did_you_mean
 from pipeline.registry import Domain, Verb, registry, verbs_of
+from pipeline.retrieve.question import remarks
 from pipeline.serve.http.models import DomainModel, VerbModel
 from pipeline.serve.http.state import Granted, Service
-from pipeline.serve.signature import Signature
+from pipeline.serve.signature import Signature, warned
 
 router = APIRouter(prefix="/v1/domains", tags=["domains"])
 
@@ -45,8 +46,13 @@ async def call_verb(
         raise Unknown(f"There is no verb {asked[:80]!r}.", did_you_mean(asked, verbs, f"Known: {', '.join(verbs)}."))
     signature = _signature(verbs[asked])
     given = signature.read(arguments)
-    answer: dict[str, Any] = signature.dump(await service.gate.run(verbs[asked].function, service.connection, **given))
-    return answer
+
+    def call() -> dict[str, Any]:
+        with remarks() as warnings:
+            answer = verbs[asked].function(service.connection, **given)
+        return warned(signature.dump(answer), warnings)
+
+    return await service.gate.run(call)
 
 
 def _read_verbs(domain: Domain) -> list[Verb]:

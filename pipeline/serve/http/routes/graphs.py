@@ -10,6 +10,7 @@ from pipeline.db.catalogue import list_graphs
 from pipeline.edges import MOST_HOPS
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
+from pipeline.retrieve.question import remarks
 from pipeline.serve.access import Grant
 from pipeline.serve.http.state import Granted, Service, State
 
@@ -76,9 +77,10 @@ class RankedNodeModel(BaseModel):
 
 
 class GraphSearchResponse(BaseModel):
-    """The nodes that a search found, best first."""
+    """The nodes that a search found, best first; ``warnings`` say that of a long question the beginning was used."""
 
     nodes: list[RankedNodeModel]
+    warnings: list[str] = []
 
 
 @router.get("/graphs")
@@ -131,7 +133,12 @@ async def search_nodes(
     """Return the nodes of a knowledge graph whose properties and embedding match a question best."""
     service.check_top_k(top_k)
     service.check_question(query)
-    return {"nodes": await _read(graph, service, grant, lambda opened: opened.search(query, top_k=top_k))}
+
+    def search(opened: KnowledgeGraph) -> dict[str, object]:
+        with remarks() as warnings:
+            return {"nodes": opened.search(query, top_k=top_k), "warnings": warnings}
+
+    return await _read(graph, service, grant, search)
 
 
 @router.get("/corpora/{corpus}/graph/neighbours", response_model=NeighboursResponse)

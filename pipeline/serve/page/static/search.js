@@ -96,6 +96,7 @@ function summary({ items: found, metadata }, milliseconds) {
     `${plural(found.length, "hit")} in ${Math.round(milliseconds)} ms`,
     names.length ? `names: ${names.join(", ")}` : "no names that the corpus knows",
     metadata.graph_share !== undefined && `the graph decides ${percent(metadata.graph_share)} of the order`,
+    ...(metadata.warnings ?? []),
   ].filter(Boolean).join(" · ");
 }
 

@@ -55,6 +55,19 @@ Scalar: TypeAlias = str | int | float | bool
 Metadata: TypeAlias = Mapping[str, Scalar | list[str] | list[int] | list[float] | list[bool]]
 """Values that Neo4j can store as properties: scalars, and lists of scalars of the same type."""
 
+METADATA = "metadata."
+"""Prefix of the metadata among the properties of a node, and of a field of the metadata in a filter."""
+
+
+def as_properties(metadata: Metadata) -> dict[str, Any]:
+    """Return metadata as properties of a node."""
+    return {f"{METADATA}{name}": value for name, value in metadata.items()}
+
+
+def metadata_of(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata among the properties of a node: what its author gave it."""
+    return {name.removeprefix(METADATA): value for name, value in properties.items() if name.startswith(METADATA)}
+
 
 class BlockKind(StrEnum):
     """Kind of a block; code and tables are never cut if they fit into a chunk."""

@@ -10,7 +10,7 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.errors import InputError, UnknownDocument, did_you_mean
 from pipeline.ids import document_id
-from pipeline.retrieve.hits import document_metadata
+from pipeline.records import metadata_of
 from pipeline.text.outline import join_chunks
 
 _SUGGESTED = 1_000
@@ -30,7 +30,7 @@ class DocumentEntry:
     def of(cls, properties: Mapping[str, Any]) -> DocumentEntry:
         """Make an entry from the properties of a document's node."""
         title, path = properties.get("title") or "", properties.get("path") or ""
-        return cls(properties["key"], title, path, document_metadata(properties))
+        return cls(properties["key"], title, path, metadata_of(properties))
 
 
 @dataclass(frozen=True, slots=True)

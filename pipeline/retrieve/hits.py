@@ -1,16 +1,15 @@
 """Hits, read from the graph by id and cached."""
 
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.vectors import from_bytes
-from pipeline.records import Hit, Vector
+from pipeline.records import Hit, Vector, metadata_of
 from pipeline.retrieve.lru import Recent
 
 _KEPT = 2_000  # hits: some seven megabytes, of chunks of the usual size
-_METADATA = "metadata."  # before the name of a document's property that its author gave it
 
 
 class StoredHit(NamedTuple):
@@ -55,12 +54,7 @@ def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
     """
     stored: dict[str, StoredHit] = {}
     for *fields, properties in corpus.read_visible("hydrate", ids=list(ids))["hits"] if ids else ():
-        fields.append(document_metadata(properties))
+        fields.append(metadata_of(properties))
         hit, centroid = Hit(*fields), properties.get("centroid")
         stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
     return stored
-
-
-def document_metadata(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata that its author gave a document, of all its properties in the graph."""
-    return {name.removeprefix(_METADATA): value for name, value in properties.items() if name.startswith(_METADATA)}

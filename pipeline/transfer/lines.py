@@ -11,6 +11,7 @@ from pipeline.errors import SourceError
 from pipeline.files import Guard, lines
 from pipeline.files.validated import validated
 from pipeline.ingest.sources.metadata import flat
+from pipeline.records import METADATA
 from pipeline.transfer.formats import Part
 
 _GUARD = Guard(fix="Give a file that `hoprank corpus export` wrote as jsonl.")
@@ -55,7 +56,7 @@ class _Document(_Line, extra="allow"):
     @model_validator(mode="after")
     def _has_metadata_only(self) -> Self:
         extra = self.model_extra or {}
-        if flat(extra) != extra or not all(name.startswith("metadata.") for name in extra):
+        if flat(extra) != extra or not all(name.startswith(METADATA) for name in extra):
             raise ValueError("more than metadata of texts, numbers, true, false, or lists of one of them")
         return self
 

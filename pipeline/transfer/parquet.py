@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from pipeline.db.client import batches
 from pipeline.edges import EDGES, EdgeKind
-from pipeline.retrieve.hits import document_metadata
+from pipeline.records import metadata_of
 from pipeline.transfer.formats import Part
 
 _BATCH = 5_000  # rows of a row group; chosen by hand, not measured
@@ -59,7 +59,7 @@ def write_parquet(parts: Iterable[Part], path: Path) -> None:
 def _row(part: Part) -> dict[str, Any]:
     value = part.value
     if part.kind == "document":
-        return {**value, "metadata": json.dumps(document_metadata(value), ensure_ascii=False, sort_keys=True)}
+        return {**value, "metadata": json.dumps(metadata_of(value), ensure_ascii=False, sort_keys=True)}
     if part.kind != "edge":
         return value
     source_document, source_ordinal = value["source"]

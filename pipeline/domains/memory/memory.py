@@ -23,7 +23,7 @@ from pipeline.knowledge.edit import Change, EdgesRead, Overtaken
 from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.visibility import Visibility
-from pipeline.retrieve.hits import document_metadata
+from pipeline.records import metadata_of
 from pipeline.retrieve.lru import SharedCache
 from pipeline.text.outline import join_chunks
 
@@ -283,7 +283,7 @@ def read_entity(stored: dict[str, Any]) -> Entity:
 
 
 def _read_text(row: Record) -> Memory:
-    stored = document_metadata(row["document"])
+    stored = metadata_of(row["document"])
     own = {name: stored[name] for name in FIELDS if name in stored}
     text = join_chunks((start, end, text) for start, end, text in row["chunks"])
     return Memory(row["document"]["key"], text, **own, metadata={k: v for k, v in stored.items() if k not in own})

@@ -20,8 +20,7 @@ from pipeline.domains.vault.links import folded, names_of
 from pipeline.domains.vault.note import ANY, Note, NoteEntry, NoteType, Scope
 from pipeline.errors import CorpusError, InputError, did_you_mean
 from pipeline.grouping import grouped
-from pipeline.records import Vector
-from pipeline.retrieve.hits import document_metadata
+from pipeline.records import Vector, metadata_of
 
 _Measured = TypeVar("_Measured")
 
@@ -183,7 +182,7 @@ def list_notes(graph: NoteGraph, type_: str, tag: str) -> list[NoteEntry]:
 
 
 def _note(properties: Mapping[str, Any]) -> Note:
-    given = document_metadata(properties)
+    given = metadata_of(properties)
     type_ = given.get("type", "")
     return Note(
         key=properties["key"],

@@ -28,7 +28,7 @@ from pipeline.ingest.embed import PreparedChunk, PreparedDocument, centroid_of
 from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
-from pipeline.records import Edge, Entity, Vector
+from pipeline.records import Edge, Entity, Vector, as_properties
 from pipeline.text.fold import folded_words
 
 _NODE_BATCH = 1000  # rows of a query, with texts or vectors; these four are chosen by hand, not measured
@@ -255,7 +255,7 @@ class WriteSession:
         """Return the properties of a document's node."""
         document, centroid = prepared.document, centroid_of([chunk.vector for chunk in prepared.chunks])
         return {
-            **{f"metadata.{name}": value for name, value in document.metadata.items()},
+            **as_properties(document.metadata),
             "id": document_id(self.corpus.id, document.key),
             "corpus": self.corpus.id,
             "key": document.key,

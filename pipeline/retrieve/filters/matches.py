@@ -8,8 +8,9 @@ from typing import TypeAlias
 import numpy as np
 
 from pipeline.db.corpus import CorpusHandle
+from pipeline.records import METADATA
 from pipeline.retrieve.filters.conditions import Mask, Value, as_test, matching_rows
-from pipeline.retrieve.filters.parse import CHUNK_FIELDS, DOCUMENT_FIELDS, METADATA, Condition, Filter
+from pipeline.retrieve.filters.parse import CHUNK_FIELDS, DOCUMENT_FIELDS, Condition, Filter
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.lru import Recent
 

@@ -26,9 +26,6 @@ CHUNK_FIELDS = ("heading", "ordinal", "start", "end", "line_start", "line_end", 
 DOCUMENT_FIELDS = ("document", "title", "path")
 """The fields of its document besides the metadata, likewise."""
 
-METADATA = "metadata."
-"""Prefix of a field of the document's metadata, needed where a field above has the same name."""
-
 DEEPEST = 16
 """Maximum number of nested ``$and`` and ``$or``. Chosen by hand."""
 

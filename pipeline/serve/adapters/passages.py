@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.retrieve.filters.parse import METADATA
+from pipeline.records import METADATA
 from pipeline.retrieve.results import RetrieverResult
 
 _OWN = "document_metadata"

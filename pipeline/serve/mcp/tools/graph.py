@@ -11,6 +11,7 @@ from pydantic import AliasChoices, Field
 from pipeline.edges import MOST_HOPS
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
+from pipeline.records import METADATA
 from pipeline.serve.mcp.models import Corpus, Graph, GraphNode, Neighbor, NeighborResult, Node, PathResult
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
@@ -18,7 +19,6 @@ from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_documen
 _OF_TEXTS = frozenset(("text", "heading"))
 """Properties of a corpus's nodes that tell clients something, beside the metadata of documents."""
 
-_METADATA = "metadata."
 _Result = TypeVar("_Result")
 _LONGEST_VALUE = 500  # characters; chosen by hand, to spare the model's context
 
@@ -106,9 +106,9 @@ class _Opened:
         if self.corpus is None:
             return node.properties.items()
         return (
-            (key.removeprefix(_METADATA), value)
+            (key.removeprefix(METADATA), value)
             for key, value in node.properties.items()
-            if key in _OF_TEXTS or key.startswith(_METADATA)
+            if key in _OF_TEXTS or key.startswith(METADATA)
         )
 
 

@@ -12,10 +12,10 @@ RETURN d {.*, centroid: null} AS document;
 // name: document_chunks
 // mode: read
 // params: corpus, generation, id
-// A document by its id, and its chunks in order: their ids, offsets and texts.
+// A document by its id, and its chunks in order: their ids, offsets, texts and metadata.
 MATCH (d:Document {id: $id})
 WHERE <visible(d, $generation)>
 OPTIONAL MATCH (c:Chunk {corpus: $corpus, document: d.key})
 WHERE <visible(c, $generation)>
 WITH d, c ORDER BY c.ordinal
-RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text]) AS chunks;
+RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text, <metadata(c)>]) AS chunks;

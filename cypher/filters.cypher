@@ -19,6 +19,21 @@ WITH d.key AS key, properties(d)[$property] AS value
 WHERE value IS NOT NULL
 RETURN key, value;
 
+// name: metadata_values
+// mode: read
+// params: corpus, label, generation, property
+// The values of a property of the metadata: of visible documents by key, and of visible chunks by id.
+CYPHER 25
+MATCH (d:Document {corpus: $corpus})
+WHERE <visible(d, $generation)>
+WITH d.key AS key, properties(d)[$property] AS value
+WHERE value IS NOT NULL
+RETURN key, value, false AS of_chunk
+UNION ALL
+MATCH (c:$($label))
+WHERE <visible(c, $generation)> AND c[$property] IS NOT NULL
+RETURN c.id AS key, c[$property] AS value, true AS of_chunk;
+
 // name: chunk_values
 // mode: read
 // params: label, generation, property

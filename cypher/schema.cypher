@@ -24,7 +24,7 @@
 //       `centroid` is the mean of its chunks' vectors, of length 1, as little-endian FLOAT32 bytes; a document of one chunk has
 //       none.
 //   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, folded, links,
-//            link_relations, link_contexts, embedded, embedding, imported, since, until})
+//            link_relations, link_contexts, embedded, embedding, imported, metadata.NAME, since, until})
 //       A passage of the document whose key is `document`. `folded` are the words of its text, title and heading that
 //       folding changes, folded: a soft hyphen dropped, a ligature as letters. `start` and `end` count characters, lines count from 1, `links`
 //       are hyperlink targets as written; in a vault `link_relations` are their types and `link_contexts` the sentences

@@ -17,6 +17,10 @@ CALL (<after>, <settled>) {
   RETURN current.name AS name, CASE WHEN <settled> AND current.staging IS NOT NULL THEN -1 ELSE current.generation END AS now
 }
 
+// fragment: metadata(item)
+// The metadata that the author of a node gave it, as pairs of a property's name and its value.
+[property IN keys(<item>) WHERE property STARTS WITH 'metadata.' | [property, <item>[property]]]
+
 // name: vector_candidates
 // mode: read
 // params: corpus, vector, limit
@@ -77,7 +81,7 @@ WHERE <visible(c, $generation)>
 MATCH (d:Document {corpus: $corpus, key: c.document})
 WHERE <visible(d, $generation)>
 WITH collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c.start, c.end, c.line_start, c.line_end,
-              properties(d)]) AS hits
+              properties(d), <metadata(c)>]) AS hits
 <visible_now($corpus, hits)>
 RETURN name, $generation AS generation, now, hits;
 

@@ -18,7 +18,7 @@ WITH c ORDER BY c.document, c.ordinal
 RETURN c {
     .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .link_relations,
     .link_contexts, .embedded
-  } AS chunk, c.imported AS imported,
+  } AS chunk, <metadata(c)> AS metadata, c.imported AS imported,
        CASE WHEN $embeddings THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
 
 // name: export_entities

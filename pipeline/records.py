@@ -124,6 +124,7 @@ class SuppliedChunk:
     start: int
     end: int
     embedding: tuple[float, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class Chunk:
 
     ``text`` equals ``document.text[start:end]``. Lines are those of the source file, counted from 1, both inclusive.
     ``heading`` is the path of headings above the chunk, joined by `` > ``. ``ordinal`` counts from 0 within the
-    document. ``tokens`` is 0 if they weren't counted.
+    document. ``tokens`` is 0 if they weren't counted. Only a chunk that its document brings has ``metadata``.
     """
 
     id: str
@@ -177,6 +178,7 @@ class Chunk:
     line_start: int
     line_end: int
     tokens: int
+    metadata: Metadata = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +267,7 @@ class Hit:
     line_start: int
     line_end: int
     document_metadata: Metadata
+    chunk_metadata: Metadata = field(default_factory=dict)
     rank: int = 0
     score: float = 0.0
     legs: Mapping[str, LegRank] = field(default_factory=dict)

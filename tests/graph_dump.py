@@ -73,11 +73,11 @@ def add_counts(found: Dump, generation: int, p: Mapping[str, Any]) -> None:
 def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple[Any, ...]]:
     if "Entity" in labels:
         return "entities", p["key"], (p["key"], p["name"])
+    metadata = json.dumps({key: value for key, value in p.items() if key.startswith("metadata.")}, sort_keys=True)
     if "Document" in labels:
-        metadata = json.dumps({key: value for key, value in p.items() if key.startswith("metadata.")}, sort_keys=True)
         return "documents", p["key"], (p["key"], p["title"], p["path"], p["hash"], metadata)
     columns = "ordinal text title heading start end line_start line_end tokens embedded".split()
-    values = (p["document"], *(p[column] for column in columns), tuple(p["links"]), len(p["embedding"]))
+    values = (p["document"], *(p[column] for column in columns), tuple(p["links"]), len(p["embedding"]), metadata)
     return "chunks", (p["document"], p["ordinal"]), values
 
 

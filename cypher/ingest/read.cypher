@@ -50,7 +50,8 @@ MATCH (c:Chunk {corpus: $corpus, document: key})
 WITH c ORDER BY c.document, c.ordinal
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
-       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until;
+       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
+       <metadata(c)> AS metadata;
 
 // name: visible_chunks
 // mode: read
@@ -59,7 +60,8 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
-       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until;
+       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
+       <metadata(c)> AS metadata;
 
 // name: visible_titles
 // mode: read

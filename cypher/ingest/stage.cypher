@@ -136,7 +136,9 @@ CALL () {
 }
 CALL () {
   UNWIND $chunks AS row
-  MATCH (c:Chunk {id: row.id}) SET c += row.properties
+  MATCH (c:Chunk {id: row.id})
+  FOREACH (old IN [name IN keys(c) WHERE name STARTS WITH 'metadata.'] | REMOVE c[old])
+  SET c += row.properties
   WITH c, row WHERE row.vector IS NOT NULL
   CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector))
 }

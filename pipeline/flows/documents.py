@@ -35,15 +35,20 @@ class DocumentEntry:
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """A document with its text: that of its chunks, joined. White space and markup between chunks are not stored."""
+    """A document with its text: that of its chunks, joined. White space and markup between chunks are not stored.
+
+    ``chunks`` are the ids of the chunks in order, ``chunk_metadata`` the metadata of those that have any, by id.
+    """
 
     entry: DocumentEntry
     text: str
     chunks: tuple[str, ...]
+    chunk_metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as plain JSON values."""
-        return {**asdict(self.entry), "text": self.text, "chunks": list(self.chunks)}
+        values = {"text": self.text, "chunks": list(self.chunks), "chunk_metadata": self.chunk_metadata}
+        return {**asdict(self.entry), **values}
 
 
 def list_documents(
@@ -70,5 +75,6 @@ def read_document(client: Client, corpus_name: str, key: str) -> StoredText:
             f"The corpus {corpus_name!r} has no document {key[:80]!r}.", did_you_mean(key, known, fix)
         )
     chunks = [chunk for chunk in rows[0]["chunks"] if chunk[0] is not None]
-    text = join_chunks((start, end, text) for _, start, end, text in chunks)
-    return StoredText(DocumentEntry.of(rows[0]["document"]), text, tuple(id_ for id_, *_ in chunks))
+    text = join_chunks((start, end, text) for _, start, end, text, _ in chunks)
+    metadata = {id_: metadata_of(dict(given)) for id_, *_, given in chunks if given}
+    return StoredText(DocumentEntry.of(rows[0]["document"]), text, tuple(id_ for id_, *_ in chunks), metadata)

@@ -53,8 +53,8 @@ def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
     Raises Superseded if another generation is visible by now: this one's chunks may be gone.
     """
     stored: dict[str, StoredHit] = {}
-    for *fields, properties in corpus.read_visible("hydrate", ids=list(ids))["hits"] if ids else ():
-        fields.append(metadata_of(properties))
+    for *fields, properties, given in corpus.read_visible("hydrate", ids=list(ids))["hits"] if ids else ():
+        fields += [metadata_of(properties), metadata_of(dict(given))]
         hit, centroid = Hit(*fields), properties.get("centroid")
         stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
     return stored

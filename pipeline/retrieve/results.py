@@ -17,9 +17,9 @@ class RetrieverResultItem:
     """A hit: its passage, its source, and the reasons for its rank.
 
     ``metadata`` holds id, document, title, heading, path, ordinal, start and end (characters), line_start and line_end,
-    rank, score, the document's own metadata as ``document_metadata``, and ``legs``: the rank, score and share of each
-    leg that found it. With an explanation asked for it has ``evidence`` too, the path from a seed to the hit, from node
-    to node, and ``features``, what each adds to the score.
+    rank, score, the document's own metadata as ``document_metadata``, the chunk's own as ``chunk_metadata``, and
+    ``legs``: the rank, score and share of each leg that found it. With an explanation asked for it has ``evidence``
+    too, the path from a seed to the hit, from node to node, and ``features``, what each adds to the score.
     """
 
     content: str
@@ -29,7 +29,7 @@ class RetrieverResultItem:
     def of(cls, hit: Hit) -> Self:
         """Return a hit in plain JSON values."""
         values = {name: getattr(hit, name) for name in _PLAIN}
-        values["document_metadata"] = dict(hit.document_metadata)
+        values["document_metadata"], values["chunk_metadata"] = dict(hit.document_metadata), dict(hit.chunk_metadata)
         # Not by asdict, which takes ten times as long for the five legs of each hit.
         values["legs"] = {
             leg: {"rank": place.rank, "score": place.score, "share": place.share} for leg, place in hit.legs.items()

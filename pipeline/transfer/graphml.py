@@ -1,5 +1,6 @@
 """Write a corpus as GraphML: documents, chunks and entities as nodes, and the edges between them."""
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,6 +10,7 @@ from lxml import etree
 
 from pipeline.edges import EDGES, EdgeKind
 from pipeline.ids import digest
+from pipeline.records import metadata_of
 from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, element, text_of, without_forbidden
 from pipeline.transfer.formats import Part
 
@@ -18,7 +20,7 @@ _NODES = {
     "entity": ("key", "name"),
 }
 _KEYS = {
-    "node": ("kind", *dict.fromkeys(name for names in _NODES.values() for name in names)),
+    "node": ("kind", *dict.fromkeys(name for names in _NODES.values() for name in names), "metadata"),
     "edge": ("kind", "score", "count", "position", "about", "mutual", "context"),
 }
 _TYPES = {
@@ -48,6 +50,8 @@ def _element(part: Part) -> Any:
         key = [value["document"], value["ordinal"]] if part.kind == "chunk" else value["key"]
         owner, written = "node", element("node", id=_node_id(part.kind, key))
         fields = {"kind": part.kind, **{name: value[name] for name in _NODES[part.kind]}}
+        if metadata := metadata_of(value):
+            fields["metadata"] = json.dumps(metadata, ensure_ascii=False, sort_keys=True)
     else:
         target = _node_id(EDGES[EdgeKind(value["kind"])].target.value, value["target"])
         owner, written = "edge", element("edge", source=_node_id("chunk", value["source"]), target=target)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
@@ -44,7 +44,20 @@ class _Corpus(_Line, extra="allow"):
     links: dict[str, bool | int | _Number | str] = Field(default_factory=dict)
 
 
-class _Document(_Line, extra="allow"):
+class _WithMetadata(_Line):
+    @model_validator(mode="before")
+    @classmethod
+    def _apart(cls, value: Any) -> Any:
+        """Check the metadata, whose names are any, and return the rest."""
+        if not isinstance(value, dict):
+            return value
+        metadata = {name: field for name, field in value.items() if name.startswith(METADATA)}
+        if flat(metadata) != metadata:
+            raise ValueError("more than metadata of texts, numbers, true, false, or lists of one of them")
+        return {name: field for name, field in value.items() if name not in metadata}
+
+
+class _Document(_WithMetadata):
     key: str
     title: str
     path: str | None = None
@@ -53,15 +66,8 @@ class _Document(_Line, extra="allow"):
     hash: str = ""
     text_hash: str | None = None
 
-    @model_validator(mode="after")
-    def _has_metadata_only(self) -> Self:
-        extra = self.model_extra or {}
-        if flat(extra) != extra or not all(name.startswith(METADATA) for name in extra):
-            raise ValueError("more than metadata of texts, numbers, true, false, or lists of one of them")
-        return self
 
-
-class _Chunk(_Line):
+class _Chunk(_WithMetadata):
     document: str
     ordinal: _Count
     text: str

@@ -20,7 +20,7 @@ _BATCH = 5_000  # rows of a row group; chosen by hand, not measured
 _COLUMNS = {
     "document": [(pa.string(), "key title path hash metadata")],
     "chunk": [
-        (pa.string(), "document text title heading embedded"),
+        (pa.string(), "document text title heading embedded metadata"),
         (pa.int64(), "ordinal start end line_start line_end tokens"),
         (pa.list_(pa.string()), "links link_relations link_contexts"),
         (pa.list_(pa.float32()), "embedding"),
@@ -58,7 +58,7 @@ def write_parquet(parts: Iterable[Part], path: Path) -> None:
 
 def _row(part: Part) -> dict[str, Any]:
     value = part.value
-    if part.kind == "document":
+    if part.kind in ("document", "chunk"):
         return {**value, "metadata": json.dumps(metadata_of(value), ensure_ascii=False, sort_keys=True)}
     if part.kind != "edge":
         return value

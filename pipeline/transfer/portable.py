@@ -34,7 +34,7 @@ def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = 
         vector = {"embedding": row["vector"].to_native()} if row["vector"] is not None else {}
         came_with_file = {"imported": True} if imported and row["imported"] else {}
         chunk = {name: value for name, value in row["chunk"].items() if value is not None}
-        yield Part("chunk", {**chunk, **vector, **came_with_file})
+        yield Part("chunk", {**dict(row["metadata"]), **chunk, **vector, **came_with_file})
     for row in corpus.stream("export_entities"):
         yield Part("entity", {"key": row["key"], "name": row["name"]})
     for row in corpus.stream("export_counts"):

@@ -21,7 +21,7 @@ from pipeline.ingest.links.entity_links import TitleChanges, embed_contexts, lin
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.update.stored import ChunkDiff, Spool, StoredChunk, stored_links
 from pipeline.ingest.update.write_session import WriteSession, writing
-from pipeline.records import Chunk, Edge, Entity, Vector
+from pipeline.records import Chunk, Edge, Entity, Vector, metadata_of
 from pipeline.settings import LinkSettings
 from pipeline.transfer.formats import Part
 from pipeline.transfer.portable import FORMAT
@@ -174,7 +174,8 @@ class _Restore:
         id_ = chunk_id(self._corpus.id, *text, self._occurrences[text])
         self._occurrences[text] += 1
         self._chunks[document, value["ordinal"]] = id_
-        chunk = Chunk(id_, document, *(value[name] for name in names))
+        fields = [*(value[name] for name in names), metadata_of(value)]
+        chunk = Chunk(id_, document, *fields)
         vector: Vector = np.asarray(value.get("embedding", ()), dtype=np.float32)
         dimension, length = self._corpus.record.dimension, float(np.linalg.norm(vector))
         if len(vector) and (len(vector) != dimension or not abs(length - 1) <= _UNIT_TOLERANCE):

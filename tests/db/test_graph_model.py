@@ -62,6 +62,7 @@ def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytes
         "note.md", "A note", "It links an\u00adother.", links=(link,), modified="2026-01-01", original="A note."
     )
     ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, [note], shared_corpus_name)
+    hoprank.add([{"id": "log", "chunks": [{"text": "Slack water.", "page": 7}]}], shared_corpus_name)
     return get_corpus(hoprank.client, shared_corpus_name).id
 
 

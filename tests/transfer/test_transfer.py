@@ -32,6 +32,8 @@ NOTES = {
     "babbage.md": "# Charles Babbage\n\nCharles Babbage met Ada Lovelace in Turin \N{BELL}\ufffe.",
     "long.md": LONG,
     "empty.jsonl": '{"id": "nothing", "text": ""}\n',
+    "log.jsonl": '{"id": "log", "chunks": [{"text": "Slack water.", "page": 7, "metadata": {"by": ["Ada"]}},'
+    ' {"text": "Ebb."}]}\n',
 }
 
 
@@ -147,7 +149,7 @@ def test_an_imported_corpus_is_synced_as_any_other(
 
     summary = hoprank.sync(folder, corpus=other)
 
-    assert (summary.plan.changed, summary.plan.unchanged) == (("ada.md",), 3)
+    assert (summary.plan.changed, summary.plan.unchanged) == (("ada.md",), 4)
     with new_corpus() as fresh:
         hoprank.ingest(folder, corpus=fresh)
         assert graph_of(other) == graph_of(fresh)
@@ -195,8 +197,9 @@ def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[
         (changed("chunk", {"text": "\ud800"}), "holds half a surrogate pair in `chunk.text`"),
         (changed("chunk", {"ordinal": 2**70}), "has the `ordinal` 1180591620717411303424: "),
         (changed("chunk", {"until": 5}), "has `until`, which is unknown"),
-        (changed("document", {"since": 5}), "more than metadata"),
+        (changed("document", {"since": 5}), "has `since`, which is unknown"),
         (changed("document", {"metadata.deep": {"a": 1}}), "more than metadata"),
+        (changed("chunk", {"metadata.page": [1, "a"]}), "more than metadata"),
         (changed("counts", {"counts": {"a": 3}}), "has the `counts.a` 3: "),
         (changed("corpus", {"analyzer": "x' OR 1"}), "has the `analyzer` "),
         (changed("corpus", {"dimension": 0}), "has the `dimension` 0: "),
@@ -310,6 +313,8 @@ def test_graphml_holds_every_node_and_edge(hoprank: HopRank, name: str, tmp_path
     edges = list(root.iter(f"{space}edge"))
     corpus = get_corpus(hoprank.client, name)
     assert len(nodes) == corpus.documents + corpus.chunks + corpus.entities
+    metadata = [data.text for data in root.iter(f"{space}data") if data.get("key") == "node_metadata"]
+    assert [json.loads(text) for text in metadata] == [{"tags": ["x", "y"], "year": 1815}, {"by": ["Ada"], "page": 7}]
     assert len(edges) == sum(corpus.edges.values())
     assert {edge.get(end) for edge in edges for end in ("source", "target")} <= nodes
 
@@ -330,6 +335,8 @@ def test_parquet_holds_every_row_and_is_replaced_as_a_whole(hoprank: HopRank, na
     assert (chunk["document"], len(chunk["embedding"])) == ("ada.md", 384)
     document = pq.read_table(folder / "documents.parquet").to_pylist()[0]
     assert json.loads(document["metadata"]) == {"tags": ["x", "y"], "year": 1815}
+    given = [json.loads(row["metadata"]) for row in pq.read_table(folder / "chunks.parquet").to_pylist()]
+    assert [metadata for metadata in given if metadata] == [{"by": ["Ada"], "page": 7}]
     assert [path.name for path in tmp_path.iterdir()] == ["tables"]
 
 

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from pipeline.errors import ConfigurationError
@@ -114,8 +115,14 @@ def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iter
     """Yield each document with its chunks: its own if it is prechunked, else the chunker's."""
     chunked = chunker.chunk_all([document for document in documents if not document.prechunked], corpus_id)
     for document in documents:
-        supplied = [(chunk.start, chunk.end, 0) for chunk in document.prechunked]
-        yield document, _chunks(document, corpus_id, None, supplied) if supplied else next(chunked)
+        yield document, _own_chunks(document, corpus_id) if document.prechunked else next(chunked)
+
+
+def _own_chunks(document: Document, corpus_id: str) -> list[Chunk]:
+    spans = [(chunk.start, chunk.end, 0) for chunk in document.prechunked]
+    chunks = _chunks(document, corpus_id, None, spans)
+    given = [chunk.metadata for chunk in document.prechunked]
+    return [replace(chunk, metadata=metadata) for chunk, metadata in zip(chunks, given, strict=True)]
 
 
 def _splits_word(text: str, start: int, end: int) -> bool:

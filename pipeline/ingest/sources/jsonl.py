@@ -1,6 +1,6 @@
 """JSON Lines: a document per line, ``{"id", "title", "text", "metadata"}``; also BEIR's ``_id``, and ``chunks``."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from pipeline.files import Guard, Limits, Line, Unreadable, lines, well_formed
 from pipeline.files.guard import check_depth
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.records import Document, SuppliedChunk
+from pipeline.records import Document, Metadata, SuppliedChunk
 from pipeline.text.outline import paragraphs
 
 GUARD = Guard(
     fix='A line is {"id": ..., "title": ..., "text": ..., "metadata": {...}}; only id and text are needed. Instead of'
-    ' text it may have "chunks": [{"text": ..., "embedding": [...]}], with embeddings or without.',
+    ' text it may have "chunks": [{"text": ..., "embedding": [...], "metadata": {...}}]; only text is needed there.',
     mend=True,
 )
 """Documents are read as well as possible: what can't be stored is replaced."""
@@ -25,6 +25,7 @@ _MOST_BEFORE = 100
 """Lines after which a file without a document is one of other content; chosen by hand."""
 
 _FIELDS = frozenset(("id", _BEIR_ID, "title", "text", "metadata", "chunks"))
+_CHUNK_FIELDS = frozenset(("text", "embedding", "metadata"))
 _SEPARATOR = "\n\n"
 _LONGEST_ID = 1000
 """Limit in characters: an entry of the graph's index can have 8 kB."""
@@ -90,23 +91,29 @@ def row_of(line: Line, value: Any) -> Row:
 
 
 def document(row: Row) -> Document:
-    """Return the document on ``row``; its unknown fields become metadata.
+    """Return the document on ``row``; unknown fields, its own and those of its chunks, become metadata.
 
     The text may be empty; the title is empty if none is given. Raises the guard's error.
     """
     text, supplied = _own_chunks(row) if row.value.get("chunks") is not None else (row.value.get("text"), ())
-    metadata = row.value.get("metadata")
     if not isinstance(text, str):
         raise row.line.fault("has no text" if text is None else "has a text that isn't a string")
-    if not isinstance(metadata, Mapping | None):
-        raise row.line.fault("has metadata that isn't an object")
-    fields: dict[object, object] = {name: value for name, value in row.value.items() if name not in _FIELDS}
-    fields.update(metadata or {})
+    metadata = _metadata(row.line, row.value, _FIELDS, "has metadata")
     text = well_formed(text)
-    with row.line.guard.naming(row.line.place):
-        check_depth(fields, row.line.guard)  # an object that was given in memory may be of any depth
     title, path = scalar_title(row.value.get("title")), str(row.line.path)
-    return Document(row.id, title, text, tuple(paragraphs(text)), (), flat(fields), path, prechunked=supplied)
+    return Document(row.id, title, text, tuple(paragraphs(text)), (), metadata, path, prechunked=supplied)
+
+
+def _metadata(line: Line, value: Mapping[str, Any], fields: Container[str], what: str) -> Metadata:
+    """Return the metadata of an object: what it has as such, and its fields that aren't among ``fields``."""
+    given = value.get("metadata")
+    if not isinstance(given, Mapping | None):
+        raise line.fault(f"{what} that isn't an object")
+    found: dict[object, object] = {name: content for name, content in value.items() if name not in fields}
+    found.update(given or {})
+    with line.guard.naming(line.place):
+        check_depth(found, line.guard)  # an object that was given in memory may be of any depth
+    return flat(found)
 
 
 def _own_chunks(row: Row) -> tuple[str, tuple[SuppliedChunk, ...]]:
@@ -127,7 +134,8 @@ def _own_chunks(row: Row) -> tuple[str, tuple[SuppliedChunk, ...]]:
         )
         if not numbers:
             raise row.line.fault("has a chunk with an embedding that isn't a list of numbers")
-        supplied.append(SuppliedChunk(at, at + len(text), tuple(map(float, embedding or ()))))
+        metadata = _metadata(row.line, chunk, _CHUNK_FIELDS, "has a chunk with metadata")
+        supplied.append(SuppliedChunk(at, at + len(text), tuple(map(float, embedding or ())), metadata))
         at += len(text) + len(_SEPARATOR)
     return _SEPARATOR.join(chunk["text"] for chunk in chunks), tuple(supplied)
 

@@ -105,7 +105,11 @@ def document_hash(document: Document) -> str:
     # A heading that becomes a paragraph changes the chunks of an HTML page, but not its text.
     blocks = repr([(block.kind.value, block.start, block.level) for block in document.blocks])
     metadata = repr(sorted(document.metadata.items()))
-    supplied = [(chunk.start, chunk.end, chunk.embedding) for chunk in document.prechunked]
+    # Metadata of chunks is hashed only where there is any, for the same reason as the links'.
+    supplied = [
+        (chunk.start, chunk.end, chunk.embedding, *filter(None, [sorted(chunk.metadata.items())]))
+        for chunk in document.prechunked
+    ]
     return digest(
         document.title,
         document.text,

@@ -14,7 +14,7 @@ from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.edges import EdgeKind
 from pipeline.ingest.embed import PreparedChunk
-from pipeline.records import Chunk, Edge, WrittenLink
+from pipeline.records import Chunk, Edge, WrittenLink, metadata_of
 
 Item = TypeVar("Item")
 _READ_BATCH = 1000  # keys or ids of a query; chosen by hand, not measured
@@ -118,6 +118,7 @@ def _stored(row: Record) -> StoredChunk:
         document_key=row["document"],
         **{name: row[name] for name in ("ordinal", "text", "title", "heading", "start", "end")},
         **{name: row[name] for name in ("line_start", "line_end", "tokens")},
+        metadata=metadata_of(dict(row["metadata"])),
     )
     return StoredChunk(chunk, stored_links(row), row["embedded"], row["since"], row["until"])
 
@@ -132,7 +133,7 @@ def stored_links(row: Mapping[str, Any] | Record) -> tuple[WrittenLink, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ChangedChunk:
-    """The new version of a stored chunk with another place or heading; ``reembedded``: with another vector too."""
+    """The new version of a stored chunk with another place, heading or metadata; ``reembedded``: or vector."""
 
     chunk: PreparedChunk
     reembedded: bool
@@ -146,7 +147,7 @@ class ChunkDiff:
     - ``kept``: visible chunks that the new version has too.
     - ``removed``: chunks to delete, i.e. visible chunks that the new version lacks, and leftovers staged by a crashed
       run. ``removed_visible`` are the visible ones.
-    - ``changed``: chunks that stay with another place, heading or vector.
+    - ``changed``: chunks that stay with another place, heading, metadata or vector.
     - ``vectors_removed``, ``vectors_added``: the vectors around which similarity links are recomputed. A chunk with
       another vector or ordinal is in both.
     - ``leftover_documents``: ids of documents that a crashed run staged and this run lacks.
@@ -233,5 +234,6 @@ class _Version(NamedTuple):
 
 
 def _version(chunk: PreparedChunk | StoredChunk) -> _Version:
-    fingerprint = hash((chunk.chunk, chunk.links, chunk.content_hash))
+    metadata = repr(sorted(chunk.chunk.metadata.items()))  # 1, 1.0 and true are different values
+    fingerprint = hash((chunk.chunk, metadata, chunk.links, chunk.content_hash))
     return _Version(fingerprint, chunk.content_hash, chunk.chunk.ordinal)

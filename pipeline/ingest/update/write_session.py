@@ -185,8 +185,8 @@ class WriteSession:
         """Make the new generation visible in a single transaction, and return its number.
 
         ``documents`` (see :meth:`document_row`) are existing documents with changes, ``chunks`` existing chunks with
-        another place, heading or vector, ``spellings`` the new names of existing entities by id. ``counts`` holds the
-        new numbers of documents, chunks and entities; edges are counted here.
+        another place, heading, metadata or vector, ``spellings`` the new names of existing entities by id. ``counts``
+        holds the new numbers of documents, chunks and entities; edges are counted here.
         """
         by_kind = {f"edges.{kind.value}": count for kind, count in self.edge_counts().items()}
         rows = self._writes.write(
@@ -271,6 +271,7 @@ class WriteSession:
         chunk = prepared.chunk
         targets, relations, contexts = ([link[column] for link in prepared.links] for column in range(3))
         return {
+            **as_properties(chunk.metadata),
             **{name: getattr(chunk, name) for name in _CHUNK_PROPERTIES},
             "corpus": self.corpus.id,
             "document": chunk.document_key,

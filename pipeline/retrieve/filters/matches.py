@@ -1,9 +1,10 @@
 """The chunks that match a filter: found once for each filter, and kept until the corpus changes."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,12 @@ EXACT_UNDER = 5_000
 
 _REMEMBERED = 32  # filters whose matches are kept, and columns; chosen by hand, not measured
 
-_Column: TypeAlias = list[tuple[int, Value]]
-"""The values of a field, each with the place of its document or chunk; those without a value are left out."""
+
+class _Column(NamedTuple):
+    """The values of a field, each with the place of its document or chunk; those without a value are left out."""
+
+    values: list[tuple[int, Value]]
+    of_chunk: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +102,12 @@ class _Catalog:
 
         def holds(condition: Condition) -> Mask:
             column = self._column(condition.field)
-            if not column:
+            if not column.values:
                 unknown[condition.field] = None
-            of_chunk = condition.field in CHUNK_FIELDS
-            mask: Mask = np.zeros(len(ids if of_chunk else keys), dtype=np.bool_)
+            mask: Mask = np.zeros(len(ids if column.of_chunk else keys), dtype=np.bool_)
             test = as_test(condition)
-            mask[[place for place, value in column if test(value)]] = True
-            return mask if of_chunk else mask[self._document_of]
+            mask[[place for place, value in column.values if test(value)]] = True
+            return mask if column.of_chunk else mask[self._document_of]
 
         places = np.flatnonzero(matching_rows(filter_, holds, len(ids)))
         return Matches(
@@ -118,11 +122,28 @@ class _Catalog:
         if field in self._columns:
             return self._columns.use(field, self._columns[field])
         if field in CHUNK_FIELDS:
-            rows, places = self._corpus.stream("chunk_values", property=field), self._places
-        else:
-            metadata = METADATA + field.removeprefix(METADATA)
+            column = _Column(self._values("chunk_values", field, self._places), of_chunk=True)
+        elif field in DOCUMENT_FIELDS:
             # Filters and hits call the key of a document ``document``.
-            named = ("key" if field == "document" else field) if field in DOCUMENT_FIELDS else metadata
-            rows, places = self._corpus.stream("document_values", property=named), self._documents
-        column: _Column = [(places[row["key"]], row["value"]) for row in rows if row["key"] in places]
+            named = "key" if field == "document" else field
+            column = _Column(self._values("document_values", named, self._documents), of_chunk=False)
+        else:
+            column = self._metadata(METADATA + field.removeprefix(METADATA))
         return self._columns.use(field, column)
+
+    def _values(self, query: str, property_: str, places: Mapping[str, int]) -> list[tuple[int, Value]]:
+        rows = self._corpus.stream(query, property=property_)
+        return [(places[row["key"]], row["value"]) for row in rows if row["key"] in places]
+
+    def _metadata(self, property_: str) -> _Column:
+        """Return the column of a property of the metadata: a chunk's own value takes precedence over its document's."""
+        own: dict[int, Value] = {}
+        given: dict[int, Value] = {}
+        for row in self._corpus.stream("metadata_values", property=property_):
+            values, places = (own, self._places) if row["of_chunk"] else (given, self._documents)
+            if row["key"] in places:
+                values[places[row["key"]]] = row["value"]
+        if not own:
+            return _Column(list(given.items()), of_chunk=False)
+        inherited = ((place, given[of]) for place, of in enumerate(self._document_of.tolist()) if of in given)
+        return _Column(list({**dict(inherited), **own}.items()), of_chunk=True)

@@ -2,9 +2,10 @@
 
     {"year": {"$gte": 1990, "$lt": 2000}, "$or": [{"author": "Amsel"}, {"tags": {"$in": ["tides", "moon"]}}]}
 
-A field belongs to the chunk or its document (``CHUNK_FIELDS``, ``DOCUMENT_FIELDS``), or else to the document's
-metadata; the prefix ``metadata.`` always means the latter. Conditions side by side must all hold. A bare value means
-``$eq``. The operators have the names of neo4j-graphrag; :mod:`pipeline.retrieve.filters.conditions` defines them.
+A field belongs to the chunk or its document (``CHUNK_FIELDS``, ``DOCUMENT_FIELDS``), or else to the metadata; the
+prefix ``metadata.`` always means the latter. A chunk has its own metadata and its document's; where both have a field,
+the chunk's own value counts. Conditions side by side must all hold. A bare value means ``$eq``. The operators have the
+names of neo4j-graphrag; :mod:`pipeline.retrieve.filters.conditions` defines them.
 """
 
 from __future__ import annotations

@@ -8,15 +8,16 @@ from typing import Any
 from pipeline.records import METADATA
 from pipeline.retrieve.results import RetrieverResult
 
-_OWN = "document_metadata"
+_OWN = ("document_metadata", "chunk_metadata")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A passage with its score and its metadata, which is the caller's own to change.
 
-    The metadata is that of :class:`pipeline.RetrieverResultItem` with the document's own fields beside the others. A
-    field of the document that has the name of another is ``metadata.NAME``, as in filters.
+    The metadata is that of :class:`pipeline.RetrieverResultItem` with the fields of the document's metadata and of the
+    chunk's beside the others. As in filters, one that has the name of another is ``metadata.NAME``, and the chunk's own
+    value takes precedence over the document's.
     """
 
     content: str
@@ -30,6 +31,7 @@ def passages_of(result: RetrieverResult) -> list[Passage]:
 
 
 def _flat(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    fields = {name: value for name, value in metadata.items() if name != _OWN}
-    own = {(f"{METADATA}{name}" if name in fields else name): value for name, value in metadata[_OWN].items()}
+    fields = {name: value for name, value in metadata.items() if name not in _OWN}
+    given = {name: value for kind in _OWN for name, value in metadata[kind].items()}
+    own = {(f"{METADATA}{name}" if name in fields else name): value for name, value in given.items()}
     return deepcopy({**own, **fields})

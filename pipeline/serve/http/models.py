@@ -12,7 +12,7 @@ CorpusName = Annotated[str, Field(min_length=1, max_length=200, description="Nam
 Question = Annotated[str, Field(min_length=1, description="The question.", examples=["Who founded the yard?"])]
 Filters = Annotated[
     dict[str, JsonValue] | None,
-    Field(description="Conditions on documents; see `hoprank help search`.", examples=[{"year": {"$gte": 2020}}]),
+    Field(description="Conditions on the metadata; see `hoprank help search`.", examples=[{"year": {"$gte": 2020}}]),
 ]
 
 
@@ -67,6 +67,7 @@ class HitMetadata(BaseModel):
     rank: int
     score: float
     document_metadata: dict[str, Any]
+    chunk_metadata: dict[str, Any]
     legs: dict[str, Place]
     evidence: list[dict[str, Any]] | None = Field(default=None, description="With `explain`: the path to the passage.")
     features: dict[str, float] | None = Field(default=None, description="With `explain`: what each adds to the score.")
@@ -171,10 +172,11 @@ class DocumentPage(BaseModel):
 
 
 class DocumentModel(DocumentEntryModel):
-    """A document with its text and the ids of its chunks."""
+    """A document with its text, the ids of its chunks, and the metadata of those that have any."""
 
     text: str
     chunks: list[str]
+    chunk_metadata: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
 class DocumentBody(Body):

@@ -10,7 +10,7 @@ TopK = Annotated[int, Field(ge=1, description="Number of passages.")]
 Filters = Annotated[
     dict[str, JsonValue] | None,
     Field(
-        description="Conditions on the metadata of documents, such as"
+        description="Conditions on the metadata of documents and passages, such as"
         ' {"year": {"$gte": 2020}, "lang": "en"}. Operators: $eq $ne $lt $lte $gt $gte $between $in $nin $like $ilike'
         " $and $or."
     ),
@@ -44,7 +44,7 @@ class SearchResult(BaseModel):
     rank: int
     score: float
     node: Annotated[str, Field(description="Id of the passage in the graph, for neighbors and path.")]
-    metadata: Annotated[Metadata, Field(description="The document's own metadata.")]
+    metadata: Annotated[Metadata, Field(description="Metadata of the document and the passage.")]
 
 
 class SearchResults(BaseModel):

@@ -69,6 +69,36 @@ def test_another_vector_is_a_change(hoprank: HopRank, corpus_name: str, jsonl: J
     assert not graph_of(corpus_name)["SIMILAR"]
 
 
+@pytest.mark.slow
+def test_other_metadata_of_a_chunk_is_a_change_that_embeds_nothing(
+    hoprank: HopRank, corpus_name: str, new_corpus: Callable[[], Any], jsonl: Jsonl, graph_of: GraphOf
+) -> None:
+    def rows(*metadata: dict[str, Any]) -> Path:
+        texts = (("One.", NORTH), ("Two\nlines.", EAST))
+        chunks = [
+            {"text": text, "embedding": vector, "metadata": given}
+            for (text, vector), given in zip(texts, metadata, strict=True)
+        ]
+        return jsonl([{**ROWS[0], "metadata": {"page": 9}, "chunks": chunks}, ROWS[1]])
+
+    hoprank.sync(rows({"page": 1, "draft": True}, {"by": ["Ada"]}), corpus=corpus_name)
+    path = rows({"page": 1.0}, {})
+    summary = hoprank.sync(path, corpus=corpus_name)
+    again = hoprank.sync(path, corpus=corpus_name)
+
+    assert summary.plan.changed == ("a",)
+    assert summary.plan.chunks_to_embed == 0
+    assert not again.plan
+    with new_corpus() as fresh:
+        hoprank.sync(path, corpus=fresh)
+        assert graph_of(fresh) == graph_of(corpus_name)
+    hits = hoprank.search(query_vector=NORTH, corpus=corpus_name, filters={"document": "a"}).items
+    shown = {item.content: item.metadata for item in hits}
+    assert {text: hit["chunk_metadata"] for text, hit in shown.items()} == {"One.": {"page": 1.0}, "Two\nlines.": {}}
+    assert all(hit["document_metadata"] == {"page": 9} for hit in shown.values())
+    assert hoprank.document("a", corpus_name).chunk_metadata == {shown["One."]["id"]: {"page": 1.0}}
+
+
 @pytest.mark.parametrize(
     ("chunks", "said"),
     [

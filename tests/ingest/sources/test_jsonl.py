@@ -49,6 +49,24 @@ def test_a_line_is_a_document(tmp_path: Path) -> None:
     assert three.key == "1.5"
 
 
+def test_a_chunk_has_its_own_metadata_by_the_rules_of_a_document(tmp_path: Path) -> None:
+    given = {
+        "text": "x",
+        "page": 2,
+        "embedding": [1.0],
+        "metadata": {"by": {"name": "Ada"}, "no": None, "mixed": [1, "a"]},
+    }
+    path = write(tmp_path, {"id": "a", "metadata": {"year": 1}, "chunks": [given, {"text": "y"}]})
+
+    (document,) = documents(path)
+
+    assert document.metadata == {"year": 1}
+    assert [chunk.metadata for chunk in document.prechunked] == [
+        {"page": 2, "by.name": "Ada", "mixed": '[1, "a"]'},
+        {},
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -62,6 +80,8 @@ def test_a_line_is_a_document(tmp_path: Path) -> None:
         ('{"id": "b"}', "has no text"),
         ('{"id": "b", "text": 3}', "has a text that isn't a string"),
         ('{"id": "b", "text": "x", "metadata": [1]}', "has metadata that isn't an object"),
+        ('{"id": "b", "chunks": [{"text": "x", "metadata": [1]}]}', "has a chunk with metadata that isn't an object"),
+        ('{"id": "b", "chunks": [{"text": "x", "m": ' + "[" * 600 + "]" * 600 + "}]}", "nested too deeply"),
         ("[" * 100_000, "is nested too deeply"),
         ('{"id": "b", "text": "x", "m": ' + "[" * 600 + "]" * 600 + "}", "nested too deeply"),
         ('{"id": ' + "1" * 5000 + ', "text": "x"}', "isn't JSON"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.search import filtered_fulltext_search, filtered_vector_search
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
+from tests.retrieve.filters.test_parse import oracle
 
 QUESTION = "Which ship carried the tide gauge of Amsel to Skelda?"
 SHIPS = ("Candlewick", "Curlew", "Concertina", "Patient Agnes", "Five Aunts")
@@ -200,3 +202,70 @@ def test_a_filtered_question_still_follows_names_and_links_among_what_is_admitte
     assert {item.metadata["document"] for item in found.items} <= {"ada", "babbage", "somerville", "moon"}
     steps = [step["by"] for item in found.items for step in item.metadata["evidence"]]
     assert "MENTIONS" in steps
+
+
+SPOKEN: dict[str, Any] = {"lang": ["da", "en", 1, True], "page": [1, 2, 2.5, "2"], "tags": [["a", "b"], ["b"], []]}
+
+
+def drawn(random: Random) -> dict[str, Any]:
+    return {name: random.choice(values) for name, values in SPOKEN.items() if random.random() < 0.5}
+
+
+@pytest.fixture(scope="module")
+def pages(hoprank: HopRank, new_corpus: Callable[[], Any]) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+    """A corpus whose documents and chunks both have metadata, and what each chunk has in all, by its text."""
+    random = Random(7)  # noqa: S311 - not a secret
+    rows: list[dict[str, Any]] = []
+    have: dict[str, dict[str, Any]] = {}
+    for number in range(20):
+        of_document, chunks = drawn(random), []
+        for place in range(3):
+            own, text = drawn(random), f"The {SHIPS[place]} of voyage {number} reached {PORTS[number % 4]}."
+            chunks.append({"text": text, "embedding": [random.random() for _ in range(384)], "metadata": own})
+            have[text] = {**of_document, **own}
+        rows.append({"id": f"p{number}", "title": f"Voyage {number}", "chunks": chunks, "metadata": of_document})
+    with new_corpus() as name:
+        hoprank.add(rows, corpus=name)
+        yield name, have
+
+
+_VALUES = st.sampled_from([value for values in SPOKEN.values() for value in values if not isinstance(value, list)])
+_CONDITIONS = st.tuples(
+    st.sampled_from(["lang", "page", "tags", "metadata.page"]),
+    _VALUES
+    | st.tuples(st.sampled_from(["$eq", "$ne"]), _VALUES | st.just("b")).map(lambda pair: dict([pair]))
+    | st.tuples(st.sampled_from(["$in", "$nin"]), st.lists(_VALUES)).map(lambda pair: dict([pair]))
+    | st.tuples(st.sampled_from(["$lt", "$gte"]), st.sampled_from([2, 2.0, "en"])).map(lambda pair: dict([pair])),
+).map(lambda pair: dict([pair]))
+_FILTERS = _CONDITIONS | st.tuples(st.sampled_from(["$and", "$or"]), st.lists(_CONDITIONS, min_size=1)).map(
+    lambda pair: dict([pair])
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(filters=_FILTERS)
+def test_a_chunk_is_filtered_by_its_own_metadata_before_that_of_its_document(
+    hoprank: HopRank, pages: tuple[str, dict[str, dict[str, Any]]], filters: dict[str, Any]
+) -> None:
+    name, have = pages
+    asked = json.loads(json.dumps(filters).replace("metadata.", ""))
+
+    matches = hoprank.retriever(name).match(filters)
+
+    expected = {text for text, metadata in have.items() if oracle(asked, metadata)}
+    hits = hoprank.search("voyage", corpus=name, top_k=60, leg=Leg.FULLTEXT, filters=filters)
+    assert {item.content for item in hits.items} == expected
+    assert len(matches) == len(expected)
+
+
+@pytest.mark.parametrize("leg", list(Leg))
+def test_every_leg_keeps_to_the_metadata_of_chunks(
+    hoprank: HopRank, pages: tuple[str, dict[str, dict[str, Any]]], leg: Leg
+) -> None:
+    name, have = pages
+    filters = {"page": {"$gte": 2}, "lang": {"$ne": "da"}}
+
+    result = hoprank.search("Which voyage of the Curlew reached Vind?", corpus=name, leg=leg, top_k=60, filters=filters)
+
+    assert result.items
+    assert {item.content for item in result.items} <= {text for text in have if oracle(filters, have[text])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline import HopRank
+from pipeline import HopRank, RetrieverResult, RetrieverResultItem
 from pipeline.serve.adapters.passages import passages_of
 
 
@@ -22,7 +22,7 @@ def test_the_metadata_of_a_document_stands_beside_that_of_the_passage(
 
     (item,) = result.items
     expected = {**item.metadata, "year": 1911, "metadata.title": "of its own", "tags": ["tides", "harbour"]}
-    del expected["document_metadata"]
+    del expected["document_metadata"], expected["chunk_metadata"]
     assert passage.metadata == expected
     assert (passage.content, passage.score) == (item.content, item.metadata["score"])
 
@@ -38,3 +38,12 @@ def test_a_name_in_the_metadata_is_a_name_in_filters(
 
     for name in ("title", "document", "line_start", "year", "metadata.title"):
         assert hoprank.search("gauge", corpus=corpus_name, filters={name: passage.metadata[name]}).items
+
+
+def test_the_metadata_of_a_chunk_takes_precedence_over_that_of_its_document() -> None:
+    metadata = {"rank": 1, "score": 0.5, "document_metadata": {"page": 1, "year": 1911}}
+    item = RetrieverResultItem("The gauge.", {**metadata, "chunk_metadata": {"page": 2, "rank": 3}})
+
+    (passage,) = passages_of(RetrieverResult((item,)))
+
+    assert passage.metadata == {"rank": 1, "score": 0.5, "page": 2, "year": 1911, "metadata.rank": 3}

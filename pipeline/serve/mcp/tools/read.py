@@ -129,7 +129,7 @@ def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:
         rank=hit["rank"],
         score=hit["score"],
         node=hit["id"],
-        metadata=dict(hit["document_metadata"]),
+        metadata={**hit["document_metadata"], **hit["chunk_metadata"]},
     )
 
 

@@ -4,7 +4,8 @@ Scores are rounded, ties go by the order of rows, and products are summed in dou
 give the same neighbours in any arithmetic.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ DIGITS = 4
 """Decimals of a cosine, unless another number is asked for."""
 
 _BLOCK = 1024  # rows whose cosines to all are held at once; chosen by hand, not measured
+_PAIRS = 500_000  # pairs that are scored at once, of 50 bytes each in all; chosen by hand, not measured
 _SCORE_ERROR = 5e-4  # at most, from single precision and rounding to four decimals or more
 
 Rows = npt.NDArray[np.int64]
@@ -36,25 +38,61 @@ class NeighbourLists(NamedTuple):
     score: Scores
 
 
-def nearest(vectors: Vector, rows: Rows, top_k: int | None, threshold: float, digits: int = DIGITS) -> NeighbourLists:
+def nearest(
+    vectors: Vector,
+    rows: Rows,
+    top_k: int | None,
+    threshold: float,
+    digits: int = DIGITS,
+    *,
+    among: Rows | None = None,
+) -> NeighbourLists:
     """Return each row's ``top_k`` nearest other rows with a cosine of at least ``threshold``; all if top_k is None.
 
-    ``vectors`` are of unit length, shape (n, d). Cosines are rounded to ``digits`` decimals, 4 or more.
+    ``vectors`` are of unit length, shape (n, d). Cosines are rounded to ``digits`` decimals, 4 or more. Only rows
+    ``among`` these are listed, which are in order; all if it is None.
     """
+    columns = np.arange(len(vectors)) if among is None else among
+    columns = columns if top_k is None else columns[_first_of_equal(vectors[columns], top_k + 1)]
+    listed = vectors if len(columns) == len(vectors) else vectors[columns]
     parts = [NeighbourLists(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))]
     for at in range(0, len(rows), _BLOCK):
         block = rows[at : at + _BLOCK]
-        scores = vectors[block] @ vectors.T
-        scores[np.arange(len(block)), block] = -np.inf
+        scores = vectors[block] @ listed.T
+        scores[block[:, None] == columns] = -np.inf
         floor = np.full(len(block), threshold - _SCORE_ERROR, dtype=np.float32)
         likely = scores >= floor[:, None]
         if top_k is not None and likely.any() and top_k < scores.shape[1] and likely.sum(axis=1).max() > top_k:
             kth = np.partition(scores, scores.shape[1] - top_k, axis=1)[:, -top_k]
             likely = scores >= np.maximum(floor, kth - _SCORE_ERROR)[:, None]
-        place, other = np.nonzero(likely)
-        row, other = block[place], other.astype(np.int64)
-        parts.append(best_neighbours(row, other, cosines(vectors, row, other, digits), top_k, threshold))
+        for part in _parts(likely):
+            place, column = np.nonzero(likely[part])
+            row, other = block[part][place], columns[column]
+            parts.append(best_neighbours(row, other, cosines(vectors, row, other, digits), top_k, threshold))
     return NeighbourLists(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _first_of_equal(vectors: Vector, most: int) -> npt.NDArray[np.bool_]:
+    """Return which vectors are among the first so many of those equal to them.
+
+    Ties go by the order of rows, so no other can be among the nearest. A text that is there ten thousand times would
+    else be compared with itself a hundred million times.
+    """
+    seen = Counter[bytes]()
+    is_first = np.ones(len(vectors), dtype=bool)
+    for row, vector in enumerate(vectors):
+        key = vector.tobytes()
+        seen[key] += 1
+        is_first[row] = seen[key] <= most
+    return is_first
+
+
+def _parts(likely: npt.NDArray[np.bool_]) -> Iterator[slice]:
+    """Yield the rows in runs that have a bounded number of likely pairs, or are a single row."""
+    most = int(likely.sum(axis=1).max(initial=0))
+    step = max(1, _PAIRS // max(1, most))
+    for start in range(0, len(likely), step):
+        yield slice(start, start + step)
 
 
 def unit_vectors(vectors: Sequence[Sequence[float]]) -> Vector:

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.domains.skills.check import _near_by_meaning
-from pipeline.embedding.nearest import nearest, unit_vectors
+from pipeline.embedding.nearest import Rows, Scores, cosines, nearest, unit_vectors
 from pipeline.ingest.links.similar import similar_pairs
 from pipeline.knowledge import KnowledgeNode
 from pipeline.knowledge.chunks import CosineEdges, GraphChunk, chunk_edges, chunk_nodes
 from pipeline.knowledge.store.memory import MemoryStore
+from pipeline.records import Vector
 
 vectors = st.lists(st.lists(st.integers(-3, 3).map(float), min_size=3, max_size=3).filter(any), min_size=2, max_size=12)
 
@@ -34,6 +35,35 @@ def test_each_row_has_its_nearest(vectors: list[list[float]], top_k: int | None,
         within = [(score, column) for score, column in wanted if -score >= threshold][:top_k]
         found = [(-score, column) for place, column, score in zip(*listed, strict=True) if place == row]
         assert [score for score, _ in found] == pytest.approx([score for score, _ in within], abs=1.01e-4)
+
+
+@given(st.lists(st.sampled_from([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]]), min_size=2, max_size=40), st.integers(1, 5))
+def test_of_equal_vectors_the_first_are_listed(vectors: list[list[float]], top_k: int) -> None:
+    unit, half = unit_vectors(vectors), np.arange(0, len(vectors), 2)
+    rows = np.arange(len(vectors))
+
+    for among in (None, half):
+        every = [*zip(*(column.tolist() for column in nearest(unit, rows, None, 0.5)), strict=True)]
+        found = [*zip(*(column.tolist() for column in nearest(unit, rows, top_k, 0.5, among=among)), strict=True)]
+        for row in rows.tolist():
+            of_row = [pair for pair in every if pair[0] == row and (among is None or pair[1] in half)]
+            assert [pair for pair in found if pair[0] == row] == of_row[:top_k]
+
+
+def test_a_vector_that_is_there_often_is_compared_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[int] = []
+
+    def counting(vectors: Vector, row: Rows, other: Rows, digits: int) -> Scores:
+        scored.append(len(row))
+        return cosines(vectors, row, other, digits)
+
+    monkeypatch.setattr("pipeline.embedding.nearest.cosines", counting)
+    unit = unit_vectors([[3.0, 4.0]] * 2_000)
+
+    listed = nearest(unit, np.arange(2_000), 5, 0.5)
+
+    assert len(listed.row) == 5 * 2_000
+    assert sum(scored) <= 6 * 2_000
 
 
 @given(vectors)

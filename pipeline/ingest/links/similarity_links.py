@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
@@ -42,6 +43,9 @@ class Neighbour(NamedTuple):
 Neighbours = dict[str, list[Neighbour]]
 """Neighbours by chunk, nearest first."""
 
+Gains = list[tuple[str, Neighbour]]
+"""New chunks, each with a chunk that was there before and may list it."""
+
 
 class ExactSearch:
     """Exact search with all vectors of a corpus's next generation in memory."""
@@ -57,17 +61,27 @@ class ExactSearch:
         self._top_k = top_k
         self._threshold = threshold
 
-    def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
-        """Return the nearest chunks of each of ``ids``, at most the length of a neighbour list.
-
-        With ``listing``, return all chunks that may list it among their nearest: those within the threshold.
-        """
-        rows = np.array(sorted(self._row[id_] for id_ in ids), dtype=np.int64)
+    def near(self, ids: Collection[str]) -> Neighbours:
+        """Return the nearest chunks of each of ``ids``, at most the length of a neighbour list."""
         neighbours: Neighbours = {id_: [] for id_ in ids}
-        listed = nearest(self._vectors, rows, None if listing else self._top_k, self._threshold)
+        listed = nearest(self._vectors, self._rows(ids), self._top_k, self._threshold)
         for row, other, score in zip(*(column.tolist() for column in listed), strict=True):
             neighbours[self._ids[row]].append(Neighbour(self._ids[other], self._positions[other], score))
         return neighbours
+
+    def near_new(self, ids: Collection[str]) -> tuple[Neighbours, Gains]:
+        """Return the nearest chunks of each of ``ids``, which are new, and the other chunks that may list one."""
+        new = self._rows(ids)
+        others = np.setdiff1d(np.arange(len(self._ids)), new)
+        listed = nearest(self._vectors, others, self._top_k, self._threshold, among=new)
+        gains = [
+            (self._ids[other], Neighbour(self._ids[row], self._positions[row], score))
+            for row, other, score in zip(*(column.tolist() for column in listed), strict=True)
+        ]
+        return self.near(ids), gains
+
+    def _rows(self, ids: Collection[str]) -> npt.NDArray[np.int64]:
+        return np.array(sorted(self._row[id_] for id_ in ids), dtype=np.int64)
 
 
 class ApproximateSearch:
@@ -79,9 +93,17 @@ class ApproximateSearch:
         self._top_k = top_k
         self._threshold = threshold
 
-    def near(self, ids: Collection[str], *, listing: bool) -> Neighbours:
-        """Return what :meth:`ExactSearch.near` does; with ``listing``, several times as many as a chunk lists."""
-        limit = self._top_k * (_CANDIDATES_PER_NEIGHBOUR if listing else 1)
+    def near(self, ids: Collection[str]) -> Neighbours:
+        """Return what :meth:`ExactSearch.near` does."""
+        return self._near(ids, self._top_k)
+
+    def near_new(self, ids: Collection[str]) -> tuple[Neighbours, Gains]:
+        """Return what :meth:`ExactSearch.near_new` does, as far as several times as many neighbours show it."""
+        found, new = self._near(ids, self._top_k * _CANDIDATES_PER_NEIGHBOUR), frozenset(ids)
+        gains = [(id_, near) for id_, nears in found.items() for near in nears if near.id not in new]
+        return {id_: nears[: self._top_k] for id_, nears in found.items()}, gains
+
+    def _near(self, ids: Collection[str], limit: int) -> Neighbours:
         neighbours: Neighbours = {}
         for part in batches(ids, _SEARCH_BATCH):
             for row in self._corpus.read("nearest_chunks", ids=list(part), limit=limit + 1):
@@ -144,18 +166,15 @@ class IncrementalNeighbours:
 
     def _lists(self, added: Mapping[str, Position], removed: set[str], removed_pairs: _Pairs) -> Neighbours:
         """Return the neighbour lists that are new or change."""
-        candidates = self._search.near(added.keys(), listing=True)
-        lists = {id_: neighbours[: self._top_k] for id_, neighbours in candidates.items()}
+        lists, gains = self._search.near_new(added.keys())
         gained: Neighbours = defaultdict(list)
-        for id_, neighbours in candidates.items():
-            for neighbour in neighbours:
-                self._positions[neighbour.id] = neighbour.position
-                if neighbour.id not in added:
-                    gained[neighbour.id].append(Neighbour(id_, added[id_], neighbour.score))
+        for id_, neighbour in gains:
+            self._positions[neighbour.id] = neighbour.position
+            gained[neighbour.id].append(Neighbour(id_, added[id_], neighbour.score))
         lost = {other for pairs in removed_pairs.values() for other, pair in pairs.items() if pair.listed} - removed
         full, changed = self._changed(lost, gained)
         stored = self._stored(changed)
-        searched = self._search.near(lost & full, listing=False)
+        searched = self._search.near(lost & full)
         for id_ in changed:
             kept = (
                 Neighbour(other, pair.position, pair.score)

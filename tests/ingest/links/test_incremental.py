@@ -100,7 +100,7 @@ class Graph:
         with writing(CorpusHandle(self._client, self.corpus)) as session:
             session.begin()
             session.stage_chunks(self._chunk(*chunk) for chunk in added.items())
-            found = ApproximateSearch(session.corpus, TOP_K, THRESHOLD).near([self._id(name)], listing=False)
+            found = ApproximateSearch(session.corpus, TOP_K, THRESHOLD).near([self._id(name)])
             session.abandon()
         return [neighbour.position[0] for neighbours in found.values() for neighbour in neighbours]
 
@@ -186,7 +186,7 @@ def test_the_vector_index_finds_the_neighbours_that_all_vectors_give(hoprank: Ho
     # The index is searched as the next generation will see it.
     approximate = ApproximateSearch(corpus, 5, 0.3)
 
-    nearest, found = exact.near(ids, listing=False), approximate.near(ids, listing=False)
+    nearest, found = exact.near(ids), approximate.near(ids)
 
     assert {id_: [one.id for one in near] for id_, near in nearest.items()} == {
         id_: [one.id for one in near] for id_, near in found.items()

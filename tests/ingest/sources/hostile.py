@@ -166,20 +166,26 @@ def relations(*kinds_and_targets: tuple[str, str]) -> str:
     return f'<Relationships xmlns="{namespace}">{listed}</Relationships>'
 
 
-CSVS: Files = {
-    "a cell that never ends": lambda: b'a,b\n"' + b"x,\n" * 1_000_000,
-    "a million columns": lambda: b"a," * 1_000_000 + b"\n" + b"1," * 1_000_000,
-    "a million rows": lambda: b"name,fee\n" + b"x,1\n" * 1_000_000,
-    "a name of ten megabytes": lambda: b"a" * 10_000_000 + b",b\n" + b"1,2\n" * 100_000,
-    "names of ten thousand columns": lambda: (
-        b",".join(b"a%098d" % at for at in range(10_000)) + (b"\n" + b"1," * 10_000) * 100
-    ),
-    "nothing but quotes": lambda: b'"' * 5_000_000,
-    "nothing but separators": lambda: b",;\t|" * 1_000_000,
-    "nothing but ends of lines": lambda: b"\r\n\r" * 1_000_000,
-    "tables of one row": lambda: b"a,b\n\n" * 300_000,
-    "rows that grow": lambda: b"\n".join(b"x," * at for at in range(2_000)),
-}
+def csvs(size: int) -> Files:
+    """Return hostile CSV of a few times so many bytes: what has a text is embedded, which takes its time."""
+    columns = size // 100
+    return {
+        "a cell that never ends": lambda: b'a,b\n"' + b"x,\n" * size,
+        "columns without an end": lambda: b"a," * size + b"\n" + b"1," * size,
+        "rows without an end": lambda: b"name,fee\n" + b"x,1\n" * size,
+        "a name without an end": lambda: b"a" * 10 * size + b",b\n" + b"1,2\n" * (size // 10),
+        "long names of many columns": lambda: (
+            b",".join(b"a%098d" % at for at in range(columns)) + (b"\n" + b"1," * columns) * (columns // 100)
+        ),
+        "nothing but quotes": lambda: b'"' * 5 * size,
+        "nothing but separators": lambda: b",;\t|" * size,
+        "nothing but ends of lines": lambda: b"\r\n\r" * size,
+        "tables of one row": lambda: b"a,b\n\n" * (size // 3),
+        "rows that grow": lambda: b"\n".join(b"x," * at for at in range(int(2 * size**0.5))),
+    }
+
+
+CSVS = csvs(1_000_000)
 
 
 def workbook(

@@ -95,7 +95,9 @@ DOCUMENTS = Kind("sync {folder} -c files --json", write_texts, "sync {good} -c f
 CHATS = Kind("memory import {good} {bad} -m chats", write_chats, "memory import {good} -m chats")
 GRAPHS = Kind("graph import {bad} -g graph", write_graph, "graph import {good} -g graph")
 KINDS = {
-    **dict.fromkeys("md txt rst html pdf docx csv xlsx pptx odt epub ipynb mail mailbox jsonl".split(), DOCUMENTS),
+    **dict.fromkeys(
+        "md txt rst org asciidoc html pdf docx csv xlsx pptx odt epub ipynb mail mailbox jsonl".split(), DOCUMENTS
+    ),
     "code": Kind("sync {folder} -c files --set sources.code=true --json", write_texts, "sync {good} -c files"),
     "notes": Kind("vault sync {folder} --vault notes", write_texts, "sync {good} -c files"),
     "chats": CHATS,

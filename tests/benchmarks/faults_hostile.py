@@ -157,6 +157,22 @@ RSTS: dict[str, Make] = {
     "a table of itself": lambda: b"+" + b"-+" * 5_000 + b"\n|" + b"a|" * 5_000 + b"\n",
     "roles that never end": deep(":a:`", times=WIDE),
 }
+ORGS: dict[str, Make] = {
+    "headings too deep": lambda: "".join(f"{'*' * at} a\n" for at in range(1, 500)).encode(),
+    "footnotes in footnotes": deep("[fn::a", "]", times=WIDE),
+    "links too deep": deep("[[a][", "]]", "x", WIDE),
+    "drawers that never end": lambda: b":LOGBOOK:\n" * WIDE,
+    "code that never ends": lambda: b"#+begin_src\n" * WIDE,
+}
+ASCIIDOCS: dict[str, Make] = {
+    "attributes that multiply": lambda: (
+        ":a0: ha\n" + "".join(f":a{at}: {{a{at - 1}}}{{a{at - 1}}}\n" for at in range(1, 40)) + "\n{a39}\n"
+    ).encode(),
+    "an attribute of itself": lambda: b":a: {a}{a}\n\n{a}\n",
+    "a file that it includes": lambda: b"include::/etc/passwd[]\n\nlink:a[" * 100,
+    "blocks in blocks": lambda: "".join(f"{'=' * (at % 40 + 4)}\n" for at in range(WIDE)).encode(),
+    "a table of a billion columns": lambda: b'[cols="999999999*"]\n|===\n|a |b\n|===\n',
+}
 CODES: dict[str, Make] = {
     "brackets too deep": deep("("),
     "functions too deep": lambda: "".join(f"{' ' * at}def f{at}():\n" for at in range(500)).encode(),
@@ -167,6 +183,8 @@ CODES: dict[str, Make] = {
 SAMPLE = "# Moon\n\nThe moon raises the tides. See [Tide](a.md), `code` and **more**.\n\n- one\n\n| a |\n|---|\n"
 NOTE = f"---\ntitle: Bad\ntags: [a, b]\ndate: 2024-01-01\naliases: [c]\n---\n{SAMPLE}\n[[good0]] ![[good1#x^y]] #tag\n"
 RST = "Moon\n====\n\nThe moon *raises* the `tides`_.\n\n.. _tides: x\n\n.. code:: python\n\n   a = 1\n"
+ORG = "#+title: Moon\n* The *moon*\nIt raises [[file:a.org][tides]].[fn::x]\n#+begin_src\na\n#+end_src\n| a | b |\n"
+ASCIIDOC = "= Moon\n:a: tides\n\nThe moon raises the {a}, see xref:a.adoc[A].\n\n----\na\n----\n\n|===\n|a |b\n|===\n"
 HTML = f"<!DOCTYPE html><html><head><title>Moon</title></head><body><h1>Moon</h1>{SAMPLE}<table><tr><td>a</table>"
 CODE = '"""Moon."""\n\nimport os\n\n\nclass Tide:\n    """A tide."""\n\n    def rise(self) -> int:\n        return 1\n'
 COMPOSE = "services:\n  bad:\n    image: a:1\n    depends_on: [db]\n    environment: {A: b}\n  db: {image: 'b:16'}\n"
@@ -201,6 +219,8 @@ FORMATS: dict[str, tuple[str, Callable[[], bytes], dict[str, Make]]] = {
     "md": (".md", SAMPLE.encode, TEXTS | MARKDOWNS),
     "txt": (".txt", SAMPLE.encode, TEXTS),
     "rst": (".rst", RST.encode, TEXTS | RSTS),
+    "org": (".org", ORG.encode, TEXTS | ORGS),
+    "asciidoc": (".adoc", ASCIIDOC.encode, TEXTS | ASCIIDOCS),
     "html": (".html", HTML.encode, HOSTILE["html"]),
     "pdf": (".pdf", lambda: PDF, HOSTILE["pdf"]),
     "docx": (".docx", lambda: word("<w:p><w:r><w:t>Moon</w:t></w:r></w:p>"), HOSTILE["docx"]),

@@ -55,6 +55,21 @@ def test_only_what_is_there_has_a_text(repository: Repository) -> None:
     assert texts == {"a.py::f": "a: f (f)", "a.py::g": None}
 
 
+def test_of_the_emails_of_a_person_the_last_paths_counts(repository: Repository) -> None:
+    """Whatever the order in which a set gives the paths, which differs from process to process."""
+    tree: Tree = {}
+    for person in range(8):
+        for email in ("first", "second"):
+            tree |= {f"{person}/{email}.py": ""}
+            repository.commit(tree, DAY, (f"Person {person}", f"{email}{person}@example.org"))
+    repository.commit(dict.fromkeys(tree, "import numpy\n"), 2 * DAY, BOB)
+
+    found = scan(repository.path, scope="s", history=True)
+
+    emails = {entity.name: entity.metadata["email"] for entity in found.entities if entity.type == "person"}
+    assert emails == {"Bob": BOB[1]} | {f"Person {person}": f"second{person}@example.org" for person in range(8)}
+
+
 def test_a_renamed_file_ends_under_its_old_name_and_who_imports_it_is_read_anew(repository: Repository) -> None:
     user = "from old import work\nwork()\n"
     repository.commit({"old.py": "def work(): pass\n", "user.py": user}, DAY)

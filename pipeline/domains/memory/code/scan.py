@@ -153,7 +153,8 @@ class State(Generic[_Blob]):
         ``changes`` names every path that a commit since the last state touched.
         """
         changed = self._with_undecided(changes)
-        files = {path: self._file(path) for path in changed}
+        # in order: of two states of an entity in one commit, as the emails of a person, the last counts
+        files = {path: self._file(path) for path in sorted(changed)}
         keys = self._index.update(files)
         renamed = MAILMAP in files
         if self._authorship is not None:
@@ -161,10 +162,10 @@ class State(Generic[_Blob]):
                 mailmap = files[MAILMAP]
                 self._authorship.set_mailmap(mailmap.text if mailmap else "")
             keys |= self._index.set_people(self._authorship.people())
-        for unit in files.keys() | self._index.dependents(keys):
-            self._find_facts(str(unit))
+        for path in sorted(files.keys() | map(str, self._index.dependents(keys))):
+            self._find_facts(path)
         if self._authorship is not None:
-            for path in files.keys() | self._blobs.keys() if renamed else files:
+            for path in sorted(files.keys() | self._blobs.keys()) if renamed else files:
                 authors = self._authorship.findings(path, self._scope) if self._index.peek(path) else None
                 self.timeline.replace(("authors", path), authors)
         self.timeline.close(time)
@@ -227,10 +228,11 @@ class Timeline:
         """Put the findings of a unit in place of its former ones; None for a unit that is gone."""
         old = self._units.pop(unit, {})
         new: Mapping[Triple, Strength] = findings.facts if findings else {}
-        for facts, change in ((old.items() - new.items(), -1), (new.items() - old.items(), 1)):
-            for triple, strength in facts:
-                self._strengths[triple][strength] += change
-                self._touched.add(triple)
+        for facts, others, change in ((old, new, -1), (new, old, 1)):
+            for triple, strength in facts.items():
+                if others.get(triple) != strength:
+                    self._strengths[triple][strength] += change
+                    self._touched.add(triple)
         if findings is not None:
             self._units[unit] = new
             self._update(findings.entities)

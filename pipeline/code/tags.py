@@ -119,7 +119,7 @@ class _TagReader:
 
     def __init__(self, text: str, root: tree_sitter.Node) -> None:
         self._text = text
-        self._characters = Characters(text)
+        self._characters = None if text.isascii() else Characters(text)
         self.tags = Tags(self._span(root))
 
     def add(self, nodes: _Nodes) -> None:
@@ -165,7 +165,8 @@ class _TagReader:
         return self._span(nodes[capture][0]) if capture in nodes else (0, 0)
 
     def _span(self, node: tree_sitter.Node) -> Span:
-        return self._characters.at(node.start_byte), self._characters.at(node.end_byte)
+        start, end = node.byte_range
+        return (self._characters.at(start), self._characters.at(end)) if self._characters else (start, end)
 
 
 def _line(node: tree_sitter.Node) -> int:

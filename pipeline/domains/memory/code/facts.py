@@ -8,7 +8,7 @@ from pipeline.code.languages import NAMES
 from pipeline.domains.memory.code.findings import CALLS_BY_NAME, DEVELOPMENT, ROOT, Findings, Strength
 from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
-from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference
+from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference, Symbol
 from pipeline.domains.memory.code.paths import folders_above, is_configuration, parent_of
 from pipeline.resources import word_lists
 
@@ -88,7 +88,7 @@ class _Reading:
                 continue
             (path, qualified), strength = reached
             kind = file.symbols[qualified].kind if path == file.path else self._index.kind(path, qualified)
-            scope = next((scope for scope in _prefixes(call.caller) if scope in file.symbols), "")
+            scope = next((scope for scope, symbol in resolver.around(call.caller) if symbol), "")
             caller = self._id_of(file, scope) if scope else self._id
             self.findings.fact(caller, "calls", self.findings.id_of(kind, f"{path}::{qualified}"), strength)
 
@@ -145,6 +145,7 @@ class _CallResolver:
         self._external: set[str] = set()
         self._stars: list[str] = []
         self._reached: dict[Place, Place | None] = {}
+        self._around: dict[str, tuple[tuple[str, Symbol | None], ...]] = {}
         self.files: dict[str, None] = {}  # imported ones, in order
 
     def add(self, resolved: Resolved) -> None:
@@ -157,6 +158,12 @@ class _CallResolver:
             self._modules[name].append(resolved.path)
         if resolved.star:
             self._stars.append(resolved.path)
+
+    def around(self, caller: str) -> tuple[tuple[str, Symbol | None], ...]:
+        """Return the definitions around a call, the innermost first: qualified name, and symbol if the file has one."""
+        if caller not in self._around:
+            self._around[caller] = tuple((scope, self._file.symbols.get(scope)) for scope in _prefixes(caller))
+        return self._around[caller]
 
     def resolve(self, call: Reference) -> tuple[Place, Strength | None] | None:
         """Return the definition that a call reaches, with a strength if it is a guess; None if it isn't clear."""
@@ -174,19 +181,16 @@ class _CallResolver:
 
     def _own(self, call: Reference) -> Place | None:
         """Return the method ``name`` of the class around a call, or around the function that it is in."""
-        symbols = self._file.symbols
-        around = list(_prefixes(call.caller))[1:]
-        holders = (scope for scope in around if scope not in symbols or symbols[scope].kind == "class")
+        holders = (scope for scope, symbol in self.around(call.caller)[1:] if symbol is None or symbol.kind == "class")
         own = f"{next(holders, '')}.{call.name}"
-        return (self._file.path, own) if own in symbols else None
+        return (self._file.path, own) if own in self._file.symbols else None
 
     def _bare(self, call: Reference) -> Place | None:
         """Return the definition of a name by itself: in the definitions around the call, the file, and its imports."""
         symbols, name = self._file.symbols, call.name
-        for scope in _prefixes(call.caller):
-            if self._takes(scope, name):
+        for scope, symbol in self.around(call.caller):
+            if symbol is not None and name in symbol.parameters:
                 return None
-            symbol = symbols.get(scope)
             visible = symbol is None or symbol.kind == "function" or self._names.bare_methods
             if visible and f"{scope}.{name}" in symbols:
                 return self._file.path, f"{scope}.{name}"
@@ -202,7 +206,7 @@ class _CallResolver:
     def _member(self, call: Reference) -> Place | None:
         """Return the definition of ``name`` in the module or class that the receiver names."""
         receiver = call.receiver.replace("::", ".")
-        if any(self._takes(scope, receiver) for scope in _prefixes(call.caller)):
+        if self._is_parameter(receiver, call.caller):
             return None
         for path in self._modules.get(receiver, ()):
             if found := self._passed_on((path, call.name)):
@@ -217,17 +221,15 @@ class _CallResolver:
         path, member = holder[0], f"{holder[1]}.{call.name}"
         return (path, member) if self._index.kind(path, member) else None
 
-    def _takes(self, scope: str, name: str) -> bool:
-        symbol = self._file.symbols.get(scope)
-        return symbol is not None and name in symbol.parameters
+    def _is_parameter(self, name: str, caller: str) -> bool:
+        return any(symbol is not None and name in symbol.parameters for _, symbol in self.around(caller))
 
     def _is_settled(self, call: Reference) -> bool:
         """Return whether a call has a known meaning outside of the tree, or is that of a parameter."""
         name = call.receiver.replace("::", ".") if call.receiver else call.name
         if name in self._external or name.partition(".")[0] in self._external or name in self._modules:
             return True
-        parameter = any(self._takes(scope, name) for scope in _prefixes(call.caller))
-        return not call.receiver and (parameter or name in self._symbols)
+        return not call.receiver and (name in self._symbols or self._is_parameter(name, call.caller))
 
     def _is_ambiguous(self, call: Reference) -> bool:
         """Return whether a name alone says nothing: a method of any value, a bare name of a language with imports."""

@@ -39,15 +39,20 @@ class Index:
         self._looked_up = set()
         yield
         if self._tracked:
-            self.forget(unit)
-            self._keys_of[unit] = self._looked_up
-            for key in self._looked_up:
-                self._units_of[key].add(unit)
+            self._replace(unit, self._looked_up)
 
     def forget(self, unit: Hashable) -> None:
         """Forget the look-ups of ``unit``."""
-        for key in self._keys_of.pop(unit, ()):
+        self._replace(unit, set())
+
+    def _replace(self, unit: Hashable, keys: set[Key]) -> None:
+        former = self._keys_of.pop(unit, set())
+        for key in former - keys:
             self._units_of[key].discard(unit)
+        for key in keys - former:
+            self._units_of[key].add(unit)
+        if keys:
+            self._keys_of[unit] = keys
 
     def dependents(self, keys: set[Key]) -> set[Hashable]:
         """Return the units that made any of the look-ups ``keys``."""

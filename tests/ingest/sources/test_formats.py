@@ -247,12 +247,22 @@ def test_html_with_a_wrong_byte_keeps_the_rest() -> None:
         "<dialog>no</dialog>",
         "<template><p>no</p></template>",
         "<noscript>no</noscript>",
+        "<button>no</button>",
+        "<select><option>no</select>",
+        "<input type=hidden value=no><input type=password value=no>",
+        "<iframe src=other.html>no</iframe>",
         "<video>no</video>",
         "<p hidden style='color:red'>no</p>",
     ],
 )
 def test_html_that_does_not_show_is_left_out(html: str) -> None:
     assert parse("html", f"<p>before</p>{html}<p>after</p>").text == "before\n\nafter"
+
+
+def test_what_is_typed_into_a_form_stands_beside_its_label() -> None:
+    page = "<p>Port:<select><option selected>Hull</select>of<input value=Selby>, <input type=checkbox value=x>paid</p>"
+
+    assert parse("html", page).text == "Port: Hull of Selby, paid"
 
 
 @pytest.mark.parametrize(
@@ -266,6 +276,11 @@ def test_html_that_does_not_show_is_left_out(html: str) -> None:
         "<div style='visibility:hidden'>no<p style='visibility:visible'>shown</p></div>",
         "<span aria-hidden=true>shown</span>",
         "<div style='background:url(display:none)'>shown</div>",
+        "<h2><button>shown</button></h2>",
+        "<table><tr><th scope=col><button>shown</button></table>",
+        "<select><option>no<option selected>shown</select>",
+        "<label for=a></label><input id=a value=shown>",
+        "<iframe srcdoc='&lt;title>no&lt;/title>&lt;p>shown&lt;iframe srcdoc=no>&lt;/iframe>'>no</iframe>",
     ],
 )
 def test_html_that_shows_is_kept(html: str) -> None:

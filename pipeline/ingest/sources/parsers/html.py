@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Container, Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import takewhile
 
@@ -18,15 +18,21 @@ from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
 
 _DROPPED = frozenset(
-    "head script style nav noscript svg iframe object select button datalist audio video canvas noembed rp "
+    "head script style nav noscript svg iframe object datalist audio video canvas noembed rp "
     "annotation annotation-xml".split()
 )
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol option p pre search section summary "
+    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol p pre search section summary "
     "table tbody td tfoot th thead tr ul".split()
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_TITLES = frozenset((*_HEADINGS, "dt", "legend", "summary", "th"))
+"""What a button may be the text of, to open a section or sort by a column; others are beside the text."""
+
+_TYPED = frozenset("text search email url tel number date month week time datetime-local".split())
+"""Fields that show their value."""
+
 _LAYOUT_CONTENT = frozenset((*_HEADINGS, "table", "section", "article"))
 _LIST_CONTENT = frozenset(("pre", "ul", "ol"))
 _HEAD_CELLS = frozenset(("th", "thead", "caption"))
@@ -48,6 +54,7 @@ def parse(source: Source) -> Document:
         # html.parser takes minutes for some damaged pages, lxml doesn't; bs4 warns about an XML declaration, and about
         # a text so short that it could be a file's name
         soup = BeautifulSoup(_DECLARATION.sub("", markup, count=1) + "\n", "lxml")
+        _open_frames(soup, markup)
         page = _Page(_layout_tables(soup), _base(soup))
         for element, entering in _walk(soup):
             page.take(element, entering)
@@ -57,6 +64,15 @@ def parse(source: Source) -> Document:
     given = scalar_title(front.mapping.pop("title", None))
     document = page.built.document(source, given or title, fix)
     return replace(document, metadata=flat(front.mapping), warnings=front.warnings) if front.lines else document
+
+
+def _open_frames(soup: Tag, markup: str) -> None:
+    """Put the pages that stand in attributes of frames in their places; the frames within these show no page."""
+    for frame in soup.find_all("iframe", srcdoc=True) if "srcdoc" in markup else ():
+        page = BeautifulSoup(f"{frame['srcdoc']}\n", "lxml").body
+        frame.name = "div"
+        frame.clear()
+        frame.extend([*page.contents] if page else ())
 
 
 def _title(soup: Tag) -> str:
@@ -94,13 +110,26 @@ def _walk(root: Tag) -> Iterator[tuple[PageElement, bool]]:
 
 def _is_dropped(tag: Tag) -> bool:
     """Return whether a browser doesn't show a tag, or it is a menu, a control or a mark beside the text."""
-    if tag.name in _DROPPED or not tag.attrs:
-        return tag.name in _DROPPED or tag.name in ("template", "dialog")
+    if tag.name in _DROPPED or _is_control(tag) or not tag.attrs:
+        return tag.name in _DROPPED or _is_control(tag) or tag.name in ("template", "dialog")
     display = _style(tag).get("display", "")
     hidden = "hidden" in tag.attrs and str(tag["hidden"]).lower() != "until-found" and not display
     closed = tag.name == "dialog" and "open" not in tag.attrs and not display
     inert = tag.name == "template" and "shadowrootmode" not in tag.attrs
     return display == "none" or hidden or closed or inert or _is_mark(tag)
+
+
+def _is_control(tag: Tag) -> bool:
+    """Return whether a tag is a button beside the text, or a choice that isn't made."""
+    if tag.name == "button":
+        return not _is_in(tag, _TITLES)
+    return tag.name == "option" and "selected" not in tag.attrs
+
+
+def _is_in(tag: Tag, names: Container[str]) -> bool:
+    """Return whether a tag stands in one of these, or in a tag in one of these."""
+    above = (tag.parent, tag.parent and tag.parent.parent)
+    return any(around is not None and around.name in names for around in above)
 
 
 def _style(tag: Tag) -> dict[str, str]:
@@ -120,9 +149,7 @@ def _is_mark(tag: Tag) -> bool:
         return "katex-html" in classes or (text is not None and not any(map(str.isalnum, text)))
     if tag.name != "a" or not str(tag.get("href", "")).startswith("#") or (text := _short_text(tag)) is None:
         return False
-    above = (tag.parent, tag.parent and tag.parent.parent)
-    in_heading = any(around is not None and around.name in _HEADINGS for around in above)
-    return not any(map(str.isalnum, text)) if in_heading else bool(text) and _MARKS.issuperset(text)
+    return not any(map(str.isalnum, text)) if _is_in(tag, _HEADINGS) else bool(text) and _MARKS.issuperset(text)
 
 
 def _short_text(tag: Tag) -> str | None:
@@ -160,6 +187,12 @@ def _layout_tables(root: Tag) -> set[int]:
             around.append(id(element))
             found.update(around[-1:] if element.get("role") in ("presentation", "none") else ())
     return found | (listed - headed)
+
+
+def _value(field: Tag) -> str:
+    """Return what a field shows as its value; empty for a box, a password, and what is no field."""
+    shows = field.name == "input" and str(field.get("type", "text")).strip().lower() in _TYPED
+    return str(field.get("value", "")) if shows else ""
 
 
 class _Page:
@@ -207,6 +240,8 @@ class _Page:
             self._break()
         elif tag.name == "img":
             self._write(str(tag.get("alt", "")))
+        elif tag.name in ("input", "option"):
+            self._write(f" {_value(tag)}")
         elif tag.name == "a":
             self._anchors.append(self.built.offset)
         elif tag.name in ("sup", "sub") and self._script is None and not self._is_verbatim():
@@ -266,6 +301,8 @@ class _Page:
                 self.built.link(target, start)
         if tag is self._script:
             self._script, self._apart, self._letters = None, not self._letters, {}
+        if tag.name in ("input", "option"):
+            self._apart = True
         if tag is self._container:
             self._container = None
             kind = {"pre": BlockKind.CODE, "table": BlockKind.TABLE}.get(tag.name, BlockKind.HEADING)

@@ -1,4 +1,4 @@
-"""A process that parses what may take its parser any time: PDF, office and HTML files, and larger source code.
+"""A process that parses what may take its parser any time: PDF, office and HTML files, notebooks, larger source code.
 
 Markdown, reStructuredText and source code in .jsonl get the same structure as from a file. The suffix of the document's
 id names the format (``guide/setup.md``, ``sessions.py``). Without a suffix, Markdown is recognised by its front matter

@@ -147,7 +147,7 @@ ONE_SHEET: Mapping[str, str] = MappingProxyType({"Fees": "visible"})
 KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def zipped(parts: Mapping[str, str]) -> bytes:
+def zipped(parts: Mapping[str, str | bytes]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -376,6 +376,30 @@ MAILS: Files = {
     "nothing but zeros": lambda: b"\0" * 1_000_000,
 }
 
+
+def notebook(output: str, *, times: int = 1) -> bytes:
+    """Return a notebook of a cell whose output, in JSON, stands there so many times."""
+    cell = '{"cell_type": "code", "source": "a", "outputs": [' + ", ".join([output] * times) + "]}"
+    return f'{{"nbformat": 4, "metadata": {{}}, "cells": [{cell}]}}'.encode()
+
+
+SHOWN = '{{"output_type": "display_data", "data": {{"text/html": "{}"}}}}'
+
+NOTEBOOKS: Files = {
+    "output of a million elements": lambda: notebook(SHOWN.format("<div>" * 1_000_000)),
+    "ten thousand outputs": lambda: notebook(SHOWN.format("<p>a</p>"), times=10_000),
+    "tables in tables": lambda: notebook(SHOWN.format("<table><tr><td>" * 20_000)),
+    "pages in pages": lambda: notebook(SHOWN.format("<iframe srcdoc='&lt;iframe srcdoc=" * 10_000)),
+    "arrays a million deep": lambda: notebook("[" * 1_000_000),
+    "a number of a million digits": lambda: notebook("9" * 1_000_000),
+    "lines that never end": lambda: notebook('{"output_type": "stream", "text": "' + "a\\r" * 1_000_000 + '"}'),
+    "an object that never ends": lambda: notebook(
+        SHOWN.format("").replace("html", "plain").replace('""', '"' + "<" * 1_000_000 + '"')
+    ),
+    "no cells": lambda: b'{"nbformat": 4, "metadata": {}, "cells": 7}',
+    "cut off": lambda: notebook(SHOWN.format("a"))[:90],
+}
+
 HOSTILE: dict[str, Files] = {
     "pdf": PDFS,
     "docx": WORDS,
@@ -385,5 +409,6 @@ HOSTILE: dict[str, Files] = {
     "pptx": SLIDES,
     "odt": ODTS,
     "epub": BOOKS,
+    "ipynb": NOTEBOOKS,
     "mail": MAILS,
 }

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from pipeline.files import Guard, Unreadable, decode, parse_json
+from pipeline.ingest.sources.parsers import html
 from pipeline.ingest.sources.parsers.markdown import blocks_and_links, structure
 from pipeline.ingest.sources.source import Source, join, parser_errors
 from pipeline.records import Block, BlockKind, Document
@@ -46,7 +48,7 @@ def _cells(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "markdown", f"{'#' * int(cell.get('level', 1))} {' '.join(text.split())}"
         else:
             yield cell["cell_type"], text
-        for output in cell.get("outputs", ()):
+        for output in cell.get("outputs") or ():
             yield _output(output)
 
 
@@ -56,11 +58,14 @@ def _output(output: Mapping[str, Any]) -> tuple[str, str]:
         return "code", f"{output['ename']}: {output.get('evalue', '')}"
     if "text" in output:
         return "code", "\n".join(map(_last_state, _COLOURS.sub("", _text(output["text"])).split("\n")))
-    data = output.get("data", {})
+    # until format 4, values stood beside the kind of the output
+    data = output.get("data") or {f"text/{name}": output[name] for name in ("html", "latex") if name in output}
     if "text/markdown" in data:
         return "markdown", _text(data["text/markdown"])
     plain = _text(data.get("text/plain"))
-    return "code", "" if _OBJECT.fullmatch(plain.strip()) else plain
+    if plain and not _OBJECT.fullmatch(plain.strip()):
+        return "code", plain
+    return ("html", _text(data["text/html"])) if "text/html" in data else ("code", _text(data.get("text/latex")))
 
 
 def _last_state(line: str) -> str:
@@ -77,5 +82,9 @@ def _structured(kind: str, text: str) -> Document:
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if kind == "code":
         return Document("", "", text, (Block(BlockKind.CODE, 0, len(text)),) if text else ())
+    if kind == "html":
+        with suppress(Unreadable):
+            return replace(html.parse(Source("", "", text.encode())), links=())
+        return Document("", "", "")
     blocks, links = blocks_and_links(text)
     return Document("", "", text, blocks, tuple(link for link in links if link.target))

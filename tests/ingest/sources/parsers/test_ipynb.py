@@ -99,6 +99,31 @@ def test_notebooks_of_before_format_4_are_read_too() -> None:
     assert blocks(found) == [("heading", 2, "## Old"), ("code", 0, "x"), ("code", 0, "printed")]
 
 
+def test_tables_and_formulas_that_have_no_text_are_read_from_their_html_and_latex() -> None:
+    table = "<style>td {}</style><table><tr><td>Oldwick<td>40</table>"
+    found = parsed(
+        notebook(
+            code("a", shown(text_html=table, text_plain="<IPython.core.display.HTML object>")),
+            code("b", shown(text_html=["<p>", "no</p>"], text_plain="plain")),
+            code("c", shown(text_latex="$x^2$"), shown(text_html="<style>td {}</style>")),
+        )
+    )
+    before_4 = {"cell_type": "code", "input": "d", "outputs": [{"output_type": "pyout", "html": [table]}]}
+
+    assert blocks(found)[1:] == [
+        ("table", 0, "Oldwick | 40"),
+        ("code", 0, "b"),
+        ("code", 0, "plain"),
+        ("code", 0, "c"),
+        ("code", 0, "$x^2$"),
+    ]
+    assert parsed({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": [before_4]}]}).text == "d\n\nOldwick | 40"
+
+
+def test_a_cell_whose_outputs_are_null_is_read() -> None:
+    assert parsed(notebook({"cell_type": "code", "source": "x", "outputs": None})).text == "x"
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [

@@ -1,7 +1,8 @@
 """EPUB: the chapters of a book in their order, each a page of HTML."""
 
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -13,6 +14,7 @@ from pipeline.records import Document
 
 _PACKAGE = "META-INF/container.xml"
 _ENCRYPTED = "META-INF/encryption.xml"
+_PAGE = re.compile(r"\.x?html?(?:#.*)?$", re.IGNORECASE)
 
 
 def parse(source: Source) -> Document:
@@ -25,7 +27,7 @@ def parse(source: Source) -> Document:
         archive = Archive(source)
         place = next(archive.xml(_PACKAGE).iter("{*}rootfile")).get("full-path")
         package = archive.xml(place)
-        names = list(_chapters(package, posixpath.dirname(place)))
+        names = list(_chapters(package, posixpath.dirname(place), archive.names))
         if set(names) & _encrypted(archive):
             raise Unreadable("is encrypted", "Leave it out, or bring a copy without protection.")
         chapters, warnings = [], []
@@ -44,15 +46,32 @@ def parse(source: Source) -> Document:
     return replace(book, title=title or book.title, links=(), warnings=(*book.warnings, *warnings))
 
 
-def _chapters(package: Element, folder: str) -> Iterator[str]:
-    """Yield the parts in the order of reading, each once, without the table of contents."""
+def _chapters(package: Element, folder: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the parts in the order of reading, each once, without the table of contents.
+
+    Without an order it is that of the list of all parts.
+    """
+    known = {name.casefold(): name for name in names} | {name: name for name in names}
     pages = {
-        item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+        item.get("id"): _part(item.get("href", ""), folder, known)
         for item in package.iterfind("{*}manifest/{*}item")
-        if "html" in item.get("media-type", "") and "nav" not in item.get("properties", "").split()
+        if _is_page(item) and "nav" not in item.get("properties", "").split()
     }
-    listed = dict.fromkeys(item.get("idref") for item in package.iterfind("{*}spine/{*}itemref"))
+    listed = dict.fromkeys(item.get("idref") for item in package.iterfind("{*}spine/{*}itemref")) or pages
     return (pages[id_] for id_ in listed if id_ in pages)
+
+
+def _is_page(item: Element) -> bool:
+    """Return whether a part is a page, by its type or its name: some books state a general type, old ones their own."""
+    stated = item.get("media-type", "")
+    return "html" in stated or "oeb1-document" in stated or _PAGE.search(item.get("href", "")) is not None
+
+
+def _part(href: str, folder: str, known: Mapping[str, str]) -> str:
+    """Return the part that a book means: some write names unquoted, with backslashes, in capitals or with a place."""
+    paths = [path.replace("\\", "/") for path in (unquote(href), href, unquote(href.partition("#")[0]))]
+    places = [posixpath.normpath(posixpath.join(folder, path)) for path in paths]
+    return next((known[form] for place in places for form in (place, place.casefold()) if form in known), places[0])
 
 
 def _encrypted(archive: Archive) -> set[str]:

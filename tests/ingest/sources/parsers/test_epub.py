@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from pipeline.files import Unreadable
 from pipeline.ingest.sources.parsers.epub import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
-from tests.ingest.sources.hostile import PAGE, book
+from tests.ingest.sources.hostile import PAGE, book, zipped
 
 LOCKED = '<e><CipherData><CipherReference URI="OPS/{}"/></CipherData></e>'
 
@@ -30,6 +33,35 @@ def test_chapters_come_in_order_with_their_structure_and_covers_are_left_out() -
         ("heading", 2, "Fees"),
         ("table", 0, "North | 40"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"text/c%200.xhtml", b"text/c 0.xhtml"),
+        (b"text/c%200.xhtml", b"text\\c%200.xhtml"),
+        (b"text/c%200.xhtml", b"Text/C%200.XHTML"),
+        (b"text/c%200.xhtml", b"text/c%200.xhtml#top"),
+        (b"application/xhtml+xml", b"text/x-oeb1-document"),
+        (b"application/xhtml+xml", b"application/xml"),
+        (b'<itemref idref="c0"/>', b""),
+    ],
+)
+def test_chapters_are_found_however_a_book_names_them(old: bytes, new: bytes) -> None:
+    parts = {name: data.replace(old, new) for name, data in parts_of(book(PAGE.format("<p>a</p>"))).items()}
+
+    assert parsed(zipped(parts)).text == "a"
+
+
+def test_a_name_that_only_looks_quoted_is_found() -> None:
+    parts = {name.replace(" ", "%20"): data for name, data in parts_of(book(PAGE.format("<p>a</p>"))).items()}
+
+    assert parsed(zipped(parts)).text == "a"
+
+
+def parts_of(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_without_a_title_the_first_heading_or_the_file_gives_it() -> None:

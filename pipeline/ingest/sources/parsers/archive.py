@@ -5,6 +5,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
@@ -50,11 +51,13 @@ class Archive:
             fix = "Split it, or raise sources.max_unpacked_megabytes."
             raise Unreadable(f"unpacks to {size / MEGABYTE:,.0f} MB", fix)
         self._claimed: set[str] = set()
-        self.names = frozenset(entry.filename for entry in entries)
+        # some programs on Windows write backslashes
+        self._entries = {entry.filename.replace("\\", "/"): entry for entry in entries}
+        self.names = frozenset(self._entries)
 
     def read(self, name: str) -> bytes:
         """Return the content of a part; raises KeyError if there is none of this name."""
-        return self._archive.read(name)
+        return self._archive.read(self._entries[name])
 
     def xml(self, name: str) -> Element:
         """Return the root of a part of XML, without what its entities stand for."""
@@ -128,3 +131,16 @@ def attribute(element: Element | None, name: str) -> str:
     """Return an attribute of an element by its name without namespace; empty if the element or the attribute lacks."""
     items = () if element is None else element.items()
     return next((value for key, value in items if key.rpartition("}")[2] == name), "")
+
+
+def series_of(chart: Element) -> Iterator[str]:
+    """Yield a line for each series of a chart: its name, and its values by category, or by the other axis."""
+    for series in chart.iter("{*}ser"):
+        by = [*_values(series, "cat"), *_values(series, "xVal")]
+        values = [*_values(series, "val"), *_values(series, "yVal")]
+        pairs = " | ".join(" ".join(pair).strip() for pair in zip_longest(by, values, fillvalue=""))
+        yield well_formed(": ".join(filter(None, [" ".join(_values(series, "tx")), pairs])))
+
+
+def _values(series: Element, name: str) -> Iterator[str]:
+    return (value.text or "" for value in series.iterfind(f"{{*}}{name}//{{*}}v"))

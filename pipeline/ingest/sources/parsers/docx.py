@@ -15,7 +15,7 @@ from typing import ClassVar
 from pipeline.files import Unreadable, well_formed
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.parsers import html
-from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, shown
+from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, series_of, shown
 from pipeline.ingest.sources.parsers.flow import Flow, Write
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
@@ -234,6 +234,21 @@ class _Word:
         if target:
             self.built.link(target, start)
 
+    def _drawn(self, drawing: Element) -> None:
+        """Write the texts of a diagram or a chart, which has a part of its own, after its paragraph."""
+        relation = self._relations.get(attribute(drawing, "dm") or attribute(drawing, "id"))
+        if relation and self._archive.claim(relation.target):
+            self.built.hang(partial(self._drawing, self._archive.xml(relation.target)))
+
+    def _drawing(self, root: Element) -> None:
+        for paragraph in root.iterfind(".//{*}title//{*}p" if local_name(root) == "chartSpace" else ".//{*}p"):
+            self._words(paragraph)
+            self.built.close(BlockKind.PARAGRAPH)
+        for series in series_of(root):
+            self.built.new_line()
+            self.built.write(series)
+        self.built.close(BlockKind.TABLE)
+
     def _box(self, box: Element) -> None:
         self.built.hang(partial(self._apart, box, self._relations))
 
@@ -259,6 +274,8 @@ class _Word:
         "sym": _symbol,
         "hyperlink": _hyperlink,
         "docPr": _picture,
+        "relIds": _drawn,
+        "chart": _drawn,
         "txbxContent": _box,
         "footnoteReference": _note,
         "endnoteReference": _note,

@@ -3,13 +3,13 @@
 The XML is walked here: python-pptx passes over alternatives, diagrams and strict Open XML.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
 from pipeline.files import well_formed
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, shown
+from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, series_of, shown
 from pipeline.ingest.sources.parsers.flow import Flow
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
@@ -132,19 +132,15 @@ class _Slide:
             self._paragraph(paragraph)
 
     def _chart(self, chart: Element) -> None:
-        """Write the title of a chart, and a line for each series: its name, and its values by category."""
+        """Write the titles of a chart and its axes, and a line for each series."""
         root = self._root(attribute(chart, "id"))
         if root is None:
             return
-        for paragraph in root.iterfind("{*}chart/{*}title//{*}p"):
+        for paragraph in root.iterfind(".//{*}title//{*}p"):
             self._paragraph(paragraph)
-        for series in root.iter("{*}ser"):
-            names, categories = list(_values(series, "tx")), list(_values(series, "cat"))
-            values = [
-                f"{category} {value}" for category, value in zip(categories, _values(series, "val"), strict=False)
-            ]
+        for series in series_of(root):
             self._built.new_line()
-            self._built.write(well_formed(": ".join(filter(None, [" ".join(names), " | ".join(values)]))))
+            self._built.write(series)
         self._close(BlockKind.TABLE)
 
     def _picture(self, properties: Element) -> None:
@@ -167,7 +163,3 @@ class _Slide:
 def _placeholder(shape: Element) -> str:
     """Return the type of the placeholder that a shape is, empty if it is none."""
     return attribute(next(shape.iterfind("{*}nvSpPr/{*}nvPr/{*}ph"), None), "type")
-
-
-def _values(series: Element, name: str) -> Iterator[str]:
-    return (value.text or "" for value in series.iterfind(f"{{*}}{name}//{{*}}v"))

@@ -234,6 +234,40 @@ def test_notes_follow_their_paragraph_or_table_once_with_their_own_links() -> No
     ]
 
 
+DRAWING = 'xmlns:a="a" xmlns:c="c" xmlns:dgm="d"'
+SERIES = (
+    "<c:ser><c:tx><c:v>Fees</c:v></c:tx><c:xVal><c:v>1</c:v><c:v>2</c:v></c:xVal><c:yVal><c:v>40</c:v></c:yVal></c:ser>"
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "part", "expected"),
+    [
+        (
+            '<dgm:relIds r:dm="r5"/>',
+            "<dgm:dataModel {}><a:p><a:r><a:t>plan</a:t></a:r></a:p><a:p><a:t>sail</a:t></a:p></dgm:dataModel>",
+            "a\n\nplan\n\nsail",
+        ),
+        (
+            '<c:chart r:id="r5"/>',
+            f"<c:chartSpace {{}}><c:title><a:p><a:r><a:t>By year</a:t></a:r></a:p></c:title>{SERIES}</c:chartSpace>",
+            "a\n\nBy year\n\nFees: 1 40 | 2",
+        ),
+    ],
+)
+def test_diagrams_and_charts_follow_their_paragraph_once(place: str, part: str, expected: str) -> None:
+    drawn = f"<w:r><w:drawing {DRAWING}>{place * 2}</w:drawing></w:r>"
+
+    assert parsed(word(paragraph(drawn + run("a")), page=("drawn.xml", part.format(DRAWING)))).text == expected
+
+
+def test_parts_whose_names_have_backslashes_are_read() -> None:
+    with zipfile.ZipFile(io.BytesIO(word(paragraph(run("a"))))) as archive:
+        parts = {name.replace("/", "\\"): archive.read(name) for name in archive.namelist()}
+
+    assert parsed(zipped(parts)).text == "a"
+
+
 def test_links_of_fields_are_links() -> None:
     code = '<w:r><w:instrText>HYPERLINK "moon{}.docx" \\o "tip"</w:instrText></w:r>'
     fields = BEGIN + code.format(1) + SEPARATE + run("near") + END + run(" ")

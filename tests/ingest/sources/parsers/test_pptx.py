@@ -70,13 +70,16 @@ def test_texts_of_diagrams_and_figures_of_charts_are_read_from_their_parts() -> 
         f"<c:ser><c:tx>{value.format('Fees')}</c:tx><c:cat>{value.format('East')}{value.format('West')}</c:cat>"
         f"<c:val>{value.format(1.5)}{value.format(2)}</c:val></c:ser>"
     )
-    chart = f"<c:chartSpace {{names}}><c:chart><c:title>{words('A year')}</c:title>{series}</c:chart></c:chartSpace>"
+    axis = f"<c:valAx><c:title>{words('Crowns')}</c:title></c:valAx>"
+    chart = (
+        f"<c:chartSpace {{names}}><c:chart><c:title>{words('A year')}</c:title>{series}{axis}</c:chart></c:chartSpace>"
+    )
 
     drawn = parsed(slides('<d:relIds r:dm="r3"/>', extra={"ppt/extra.xml": diagram}))
     plotted = parsed(slides('<c:chart r:id="r3"/>', extra={"ppt/extra.xml": chart}))
 
     assert drawn.text == "plan\n\nsail"
-    assert plotted.text == "A year\n\nFees: East 1.5 | West 2"
+    assert plotted.text == "A year\n\nCrowns\n\nFees: East 1.5 | West 2"
 
 
 def test_raised_text_and_described_pictures_are_read() -> None:

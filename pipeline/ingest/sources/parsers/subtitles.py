@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from pipeline.files import decode
+from pipeline.ingest.sources.parsers.encodings import decoded_page
 from pipeline.ingest.sources.source import Source, TextBuilder
 from pipeline.records import BlockKind, Document
 
@@ -19,7 +19,7 @@ def parse(source: Source) -> Document:
     """Return subtitles as a document without their numbers, times and styles. Raises Unreadable."""
     built = TextBuilder()
     ended = 0.0
-    for start, end, words in _cues(decode(source.data).split("\n")):
+    for start, end, words in _cues(decoded_page(source.data).split("\n")):
         if start - ended >= _PAUSE:
             built.close(BlockKind.PARAGRAPH)
         built.write(f" {words}")

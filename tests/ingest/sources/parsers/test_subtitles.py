@@ -50,6 +50,13 @@ def test_webvtt_is_read_too() -> None:
     assert parsed(VTT).text == "Ada: The tide turns."
 
 
+def test_subtitles_are_read_in_the_encoding_of_older_programs() -> None:
+    said = "1\n00:00:01,000 --> 00:00:02,000\nDie Gebühr beträgt vierzig Kronen für jede Nacht."
+
+    found = parser_of("subtitles")(Source("a.srt", "/root/a.srt", said.encode("cp1252")))
+    assert found.text == "Die Gebühr beträgt vierzig Kronen für jede Nacht."
+
+
 def test_without_a_cue_there_is_no_text() -> None:
     with pytest.raises(Unreadable, match="has no text"):
         parsed(f"WEBVTT\n\nNOTE nothing is said\n\n{'9' * 5_000}:00:01.0 --> 00:02.0\n")

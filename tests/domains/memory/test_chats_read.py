@@ -19,8 +19,7 @@ from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.errors import ConfigurationError, SourceError
 from pipeline.files import Limits
-
-T1, T2, T3 = "2024-01-01T10:00:00+00:00", "2024-01-01T10:01:00+00:00", "2024-02-01T10:00:00+00:00"
+from tests.domains.memory.chats import T1, T2, T3
 
 
 def write(folder: Path, value: Any, name: str = "chat.json") -> Path:
@@ -177,89 +176,6 @@ def test_of_texts_with_one_id_in_a_conversation_none_is_lost(tmp_path: Path) -> 
     assert [skipped.reason for skipped in found.skipped] == [f"it has the `id` '1', as has {path}, message 2"]
 
 
-def node(name: str, parent: str | None, children: list[str], text: Any = None, **message: Any) -> dict[str, Any]:
-    content = text if isinstance(text, dict) else {"content_type": "text", "parts": [text]}
-    held = {"id": f"m-{name}", "author": {"role": "user"}, "create_time": 1704103200, "content": content, **message}
-    return {"id": name, "parent": parent, "children": children, "message": None if text is None else held}
-
-
-def exported(**fields: Any) -> dict[str, Any]:
-    nodes = {
-        "root": node("root", None, ["a"]),
-        "a": node("a", "root", ["b", "c"], "Which framework?"),
-        "b": node("b", "a", [], "Express"),
-        "c": node("c", "a", ["d"], "Hono", author={"role": "assistant"}, create_time=None),
-        "d": node("d", "c", [], {"content_type": "image_asset_pointer"}),
-    }
-    return {"title": "Move", "create_time": 1704103260.0, "mapping": nodes, "conversation_id": "x", **fields}
-
-
-@pytest.mark.parametrize(
-    ("current", "texts"), [("d", ["Which framework?", "Hono"]), ("b", ["Which framework?", "Express"]), (None, None)]
-)
-def test_an_export_of_chatgpt_follows_its_current_branch(
-    tmp_path: Path, current: str | None, texts: list[str] | None
-) -> None:
-    memories = read(tmp_path, [exported(current_node=current)])
-
-    assert [memory.text for memory in memories] == (texts or ["Which framework?", "Hono"])
-    assert memories[0] == Memory("x/m-a", "Which framework?", T1, "user", "", "x", 1, "default", "Move")
-    assert current == "b" or (memories[1].speaker, memories[1].time) == ("assistant", T2)
-
-
-def test_what_an_export_of_chatgpt_hides_or_has_no_text_is_skipped(tmp_path: Path) -> None:
-    chat = exported()
-    chat["mapping"]["b"] = node("b", "a", [], "secret", metadata={"is_visually_hidden_from_conversation": True})
-    chat["current_node"] = "b"
-
-    hidden = read_memories(write(tmp_path, [chat]))
-    image = read_memories(write(tmp_path, [exported(current_node="d")]))
-
-    assert [skipped.reason for skipped in hidden.skipped] == [
-        "the conversation hides it",
-        "2 messages of branches that weren't kept",
-    ]
-    assert [skipped.reason for skipped in image.skipped] == [
-        "content of type image_asset_pointer has no text",
-        "1 message of branches that weren't kept",
-    ]
-    assert image.skipped[0].source.endswith("item 1, node 'd'")
-
-
-def test_conversations_of_an_export_may_share_messages(tmp_path: Path) -> None:
-    memories = read(tmp_path, [exported(current_node="b"), exported(current_node="b", conversation_id="y")])
-
-    assert [memory.key for memory in memories] == ["x/m-a", "x/m-b", "y/m-a", "y/m-b"]
-
-
-def test_a_tree_that_leads_in_circles_is_refused(tmp_path: Path) -> None:
-    chat = exported(current_node="d")
-    chat["mapping"]["a"]["parent"] = "d"
-
-    with pytest.raises(SourceError, match="leads to 'd' again"):
-        read(tmp_path, [chat])
-
-
-def test_an_export_of_claude(tmp_path: Path) -> None:
-    messages = [
-        {"uuid": "u1", "sender": "human", "text": "Why?", "created_at": "2024-01-01T10:00:00Z", "attachments": [{}]},
-        {"uuid": "u2", "sender": "assistant", "text": "[unsupported]", "created_at": T2,
-         "content": [{"type": "text", "text": "Speed."}, {"type": "tool_use", "name": "x"}]},
-    ]  # fmt: skip
-    chat = {"uuid": "c", "name": "Talk", "created_at": T1, "chat_messages": messages}
-
-    found = read_memories(write(tmp_path, [chat]))
-
-    assert found.memories == (
-        Memory("c/u1", "Why?", T1, "human", "", "c", 1, "default", "Talk"),
-        Memory("c/u2", "Speed.", T2, "assistant", "", "c", 2, "default", "Talk"),
-    )
-    assert [skipped.reason for skipped in found.skipped] == [
-        "an attached file isn't read",
-        "the call of the tool x isn't read",
-    ]
-
-
 def test_texts_that_are_empty_are_skipped_with_their_places(tmp_path: Path) -> None:
     found = read_memories(write(tmp_path, ours({"text": " \n"}, {"text": "a"}, {"content": [{"type": "image"}]})))
 
@@ -351,8 +267,8 @@ def test_a_broken_message_costs_no_other(tmp_path: Path, shape: Any, broken: Any
 
 
 def test_a_broken_conversation_session_or_line_costs_no_other(tmp_path: Path) -> None:
-    whole, circle = ours({"text": "whole"}), exported(current_node="d", conversation_id="y")
-    circle["mapping"]["a"]["parent"] = "d"
+    whole = ours({"text": "whole"})
+    circle = {"mapping": {name: {"parent": up} for name, up in (("a", "d"), ("d", "a"))}, "current_node": "d"}
     chats = [circle, {"sessions": [5, *whole["sessions"]]}, {"messages": {}, "mapping": 1}, {"a": 1}]
 
     conversations = read_memories(write(tmp_path, chats))

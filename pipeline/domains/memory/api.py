@@ -62,7 +62,8 @@ class Memory(AgentMemory):
 
         All files are read before anything is written; of messages of one key the last counts. ``undated`` is the time
         of messages that have none. What can't be read is skipped, and named in the outcome. Raises SourceError if a
-        file isn't there or nothing can be read, and with ``strict`` for the first malformed message or file.
+        file isn't there or nothing can be read, and with ``strict`` for the first malformed file, message, entity or
+        fact.
         """
         if not paths:
             return []
@@ -74,7 +75,7 @@ class Memory(AgentMemory):
             undated=undated,
             strict=strict,
         )
-        return [remember(self, read, progress)]
+        return [remember(self, read, progress, strict=strict)]
 
     def search(
         self,

@@ -38,18 +38,20 @@ class Remembered:
     skipped: tuple[Skipped, ...] = ()
 
 
-def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) -> Remembered:
+def remember(memory: AgentMemory, read: Read, progress: Progress | None = None, *, strict: bool = True) -> Remembered:
     """Add memories with their entities and facts, and change those whose texts have changed; other memories stay.
 
     The same memories again change nothing, also those that an earlier version kept under other keys. Entities and facts
-    that are given with them are checked before anything is written; raises SourceError or GraphError if one is
-    malformed, and what an ingest raises.
+    that are given with them are checked before anything is written: a malformed one raises SourceError or, without
+    ``strict``, is left out and named. Raises what an ingest raises.
     """
     progress = progress or Progress()
     read = read.renamed(_kept(memory, read)) if read.former else read
     given: dict[str, Extracted] = {}
+    skipped: list[Skipped] = []
     for one in read.given:
-        checked, before = check_given(one, memory.schema, memory.zone), given.get(one.memory.key, Extracted())
+        checked = check_given(one, memory.schema, memory.zone, None if strict else skipped)
+        before = given.get(one.memory.key, Extracted())
         given[one.memory.key] = Extracted((*before.entities, *checked.entities), (*before.facts, *checked.facts))
     hoprank = memory.hoprank
     documents = [_document(one, memory.zone) for one in read.memories]
@@ -67,7 +69,7 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None) 
         _, revision, written = memory.write_what(
             lambda opened: in_turn(understand(opened, read.memories, given).changes(opened, nodes))
         )
-    return Remembered(ingested, written, len(revision.added), written.concepts, read.skipped)
+    return Remembered(ingested, written, len(revision.added), written.concepts, (*read.skipped, *skipped))
 
 
 def _kept(memory: AgentMemory, read: Read) -> dict[str, str]:

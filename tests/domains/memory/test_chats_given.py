@@ -13,14 +13,16 @@ from pipeline.domains.memory.extract.facts import Extracted
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.schema import SCHEMA
 from pipeline.errors import SourceError
+from pipeline.records import Skipped
 
 MEMORY = Memory("m1", "Hi. The API server moved to Hono in May. Bye.", "2024-06-01T00:00:00+00:00", scope="team")
 API, HONO = {"type": "library", "name": "API server"}, {"type": "library", "name": "Hono"}
 FACT = {"source": API, "type": "depends_on", "target": HONO}
 
 
-def checked(entities: Any = None, facts: Any = None) -> Extracted:
-    return check_given(Given(MEMORY, "chat.json, turn 1", entities, facts), SCHEMA, ZoneInfo("Europe/Berlin"))
+def checked(entities: Any = None, facts: Any = None, left_out: list[Skipped] | None = None) -> Extracted:
+    given = Given(MEMORY, "chat.json, turn 1", entities, facts)
+    return check_given(given, SCHEMA, ZoneInfo("Europe/Berlin"), left_out)
 
 
 def test_an_entity_has_its_fields_and_the_memorys_scope() -> None:
@@ -114,3 +116,30 @@ def test_malformed_items_are_refused_with_their_memory(entities: Any, facts: Any
 
     assert caught.value.message.startswith("chat.json, turn 1 (memory 'm1')")
     assert caught.value.fix
+
+
+def test_a_malformed_entity_or_fact_costs_no_other() -> None:
+    left_out: list[Skipped] = []
+    entities = [{"type": "librari", "name": "a"}, HONO, 5]
+    facts = [{**FACT, "weight": "much"}, FACT, {**FACT, "valid_at": "2025-01-01", "invalid_at": "2024-01-01"}]
+
+    extracted = checked(entities, facts, left_out)
+
+    assert [entity.name for entity in extracted.entities] == ["Hono", "API server"]
+    assert [fact.valid_at for fact in extracted.facts] == [MEMORY.time]
+    assert [(one.source, one.reason[:40]) for one in left_out] == [
+        ("chat.json, turn 1 (memory 'm1'), entity 1", "it has the `type` 'librari', which isn't"),
+        ("chat.json, turn 1 (memory 'm1'), entity 3", "it isn't an object of names and values"),
+        ("chat.json, turn 1 (memory 'm1'), fact 1", "it has the `weight` 'much': input should"),
+        ("chat.json, turn 1 (memory 'm1'), fact 3", "valid_at and invalid_at are 2024-12-31T2"),
+    ]
+
+
+@pytest.mark.parametrize(("entities", "facts"), [(5, [FACT]), ([HONO], "no list"), ({"a": 1}, [FACT])])
+def test_entities_that_are_no_list_cost_no_facts(entities: Any, facts: Any) -> None:
+    left_out: list[Skipped] = []
+
+    extracted = checked(entities, facts, left_out)
+
+    assert extracted.entities
+    assert len(left_out) == 1

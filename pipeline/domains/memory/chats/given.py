@@ -1,12 +1,14 @@
 """Check the entities and facts that a file gives with a memory."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from pipeline.domains.memory.chats.messages import GUARD, Given, Name, Properties, Record
+from pipeline.domains.memory.chats.messages import GUARD, Given, Name, Properties, Record, reason
 from pipeline.domains.memory.extract.facts import Extracted
 from pipeline.domains.memory.extract.markers import evidence_of, sentence_naming
 from pipeline.domains.memory.records import Entity, Fact, Memory
@@ -16,6 +18,7 @@ from pipeline.errors import GraphError, SourceError, did_you_mean
 from pipeline.files.validated import validated
 from pipeline.knowledge.check import check_period
 from pipeline.knowledge.schema import Schema
+from pipeline.records import Skipped
 
 _CERTAIN = 0.9
 """Confidence of entities and facts without one: someone wrote it down, but nobody checked it. Chosen by hand."""
@@ -50,31 +53,35 @@ class _Given(Record):
     facts: list[Any] = Field(default_factory=list)
 
 
-def check_given(given: Given, schema: Schema, zone: ZoneInfo) -> Extracted:
+def check_given(given: Given, schema: Schema, zone: ZoneInfo, left_out: list[Skipped] | None = None) -> Extracted:
     """Return the entities and facts given with a memory; the ends of facts are entities, too.
 
     A fact without ``valid_at`` holds from the memory's time on, or, if it ended before, since an unknown time, as does
     one whose ``valid_at`` is null. Its evidence is the memory's sentence that names both ends, else the memory's text.
-    Raises SourceError, naming file, position and memory, for undeclared types, ends that don't fit, and malformed
-    values. Of an entity given twice, one with a description or aliases counts before a bare end of a fact.
+    Of an entity given twice, one with a description or aliases counts before a bare end of a fact. One with an
+    undeclared type, ends that don't fit, or a malformed value costs no other: it is added to ``left_out``. Without such
+    a list SourceError is raised for the first, naming file, position and memory.
     """
     where = f"{given.where} (memory {given.memory.key!r})"
     checker = _Checker(given.memory, schema, zone)
-    items = validated(_Given, {"entities": given.entities, "facts": given.facts}, where, GUARD)
     entities: dict[str, Entity] = {}
-    for number, item in enumerate(items.entities, 1):
-        at = f"{where}, entity {number}"
-        entity = checker.entity(validated(_Entity, item, at, GUARD), at)
-        entities.setdefault(entity.id, entity)
-    facts = []
-    for number, item in enumerate(items.facts, 1):
-        at = f"{where}, fact {number}"
-        fact = validated(_Fact, item, at, GUARD)
-        source, target = checker.entity(fact.source, f"{at}, source"), checker.entity(fact.target, f"{at}, target")
-        facts.append(checker.fact(fact, source, target, at))
-        entities.setdefault(source.id, source)
-        entities.setdefault(target.id, target)
+    facts: list[Fact] = []
+    for at, read in checker.records(given, where):
+        try:
+            ends, fact = read()
+        except SourceError as error:
+            if left_out is None:
+                raise
+            left_out.append(Skipped(at, reason(error, at)))
+            continue
+        facts += [fact] if fact else []
+        for entity in ends:
+            entities.setdefault(entity.id, entity)
     return Extracted(tuple(entities.values()), tuple(facts))
+
+
+_Record = tuple[tuple[Entity, ...], Fact | None]
+"""An entity; or a fact with the entities that are its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,30 @@ class _Checker:
     memory: Memory
     schema: Schema
     zone: ZoneInfo
+
+    def records(self, given: Given, where: str) -> Iterator[tuple[str, Callable[[], _Record]]]:
+        """Yield what is given with a memory: the position of each, and what reads it or raises SourceError."""
+        both = (("entities", "entity", given.entities, self._entity), ("facts", "fact", given.facts, self._fact))
+        for name, kind, items, read in both:
+            if not isinstance(items, list | None):
+                yield where, partial(self._no_list, name, items, where)
+                continue
+            for number, item in enumerate(items or (), 1):
+                at = f"{where}, {kind} {number}"
+                yield at, partial(read, item, at)
+
+    @staticmethod
+    def _no_list(name: str, items: object, where: str) -> _Record:
+        validated(_Given, {name: items}, where, GUARD)  # raises the error about it
+        return (), None
+
+    def _entity(self, item: object, where: str) -> _Record:
+        return (self.entity(validated(_Entity, item, where, GUARD), where),), None
+
+    def _fact(self, item: object, where: str) -> _Record:
+        fact = validated(_Fact, item, where, GUARD)
+        source, target = self.entity(fact.source, f"{where}, source"), self.entity(fact.target, f"{where}, target")
+        return (source, target), self.fact(fact, source, target, where)
 
     def entity(self, item: _Entity, where: str) -> Entity:
         _check_declared(item.type, [name for name in self.schema.nodes if name != MEMORY], where)

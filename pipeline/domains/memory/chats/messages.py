@@ -225,6 +225,12 @@ def broken(error: SourceError) -> Callable[[], Message]:
     return read
 
 
+def reason(error: SourceError, where: str) -> str:
+    """Return what is wrong at a place: ``has no date`` after its name becomes ``it has no date``."""
+    problem = error.message.removeprefix(where).removesuffix(".")
+    return f"it{problem}" if problem.startswith(" ") else problem.lstrip(" ,:")
+
+
 def an_object(value: object, where: str) -> Mapping[str, Any]:
     """Return an object; raises SourceError for another value."""
     if isinstance(value, Mapping):

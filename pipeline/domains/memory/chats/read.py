@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.domains.memory.chats import exports, teams, transcripts
 from pipeline.domains.memory.chats import messages as formats
-from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Found, Given, Message, Read, broken
+from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Found, Given, Message, Read, broken, reason
 from pipeline.domains.memory.chats.whatsapp import whatsapp
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.times import time_of, zone_named
@@ -71,7 +71,7 @@ def read_files(
             if strict or not os.path.lexists(path):
                 raise
             refused.append(error)
-            read.append(Read(skipped=(Skipped(str(path), _reason(error, str(path))),)))
+            read.append(Read(skipped=(Skipped(str(path), reason(error, str(path))),)))
     if len(refused) == len(read) and refused:
         raise refused[0]
     return _together(read)
@@ -120,7 +120,7 @@ def read_memories(
             if strict:
                 raise
             reading.faults.append(error)
-            reading.skipped.append(Skipped(item[0], _reason(error, item[0])))
+            reading.skipped.append(Skipped(item[0], reason(error, item[0])))
     if not reading.memories:
         raise reading.nothing(path)
     return reading.read()
@@ -191,12 +191,6 @@ class _Reading:
         first = self.skipped[0]
         left_out = f"{counted(len(self.skipped), 'part')} left out, the first, {first.source}, since {first.reason}"
         return SourceError(f"{path} holds no message with a text: {left_out}.", _FORMS)
-
-
-def _reason(error: SourceError, where: str) -> str:
-    """Return what is wrong at a place: ``has no date`` after its name becomes ``it has no date``."""
-    problem = error.message.removeprefix(where).removesuffix(".")
-    return f"it{problem}" if problem.startswith(" ") else problem.lstrip(" ,:")
 
 
 def _found(path: Path, guard: Guard) -> Found:

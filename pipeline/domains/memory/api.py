@@ -58,7 +58,9 @@ class Memory(AgentMemory):
         strict: bool = False,
         progress: Progress | None = None,
     ) -> list[Remembered]:
-        """Remember the messages of chat files, with the entities and facts in them, in one run; return its outcome.
+        """Remember the messages of chats, with the entities and facts given there, in one run; return its outcome.
+
+        Paths are files, folders or zips of exports.
 
         All files are read before anything is written; of messages of one key the last counts. ``undated`` is the time
         of messages that have none. What can't be read is skipped, and named in the outcome. Raises SourceError if a

@@ -138,6 +138,12 @@ class Read:
     skipped: tuple[Skipped, ...] = ()
     former: Mapping[str, str] = field(default_factory=dict)
 
+    def placed(self, name: Callable[[str], str]) -> "Read":
+        """Return it with other names of positions; ``name`` returns a text with them."""
+        skipped = tuple(Skipped(name(one.source), name(one.reason)) for one in self.skipped)
+        given = tuple(replace(one, where=name(one.where)) for one in self.given)
+        return replace(self, skipped=skipped, given=given)
+
     def renamed(self, keys: Mapping[str, str]) -> "Read":
         """Return it with other keys of some memories."""
         if not keys:

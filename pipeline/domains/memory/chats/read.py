@@ -7,7 +7,7 @@ Formats, recognised by their fields, of ``.json`` (a value or a list of values) 
 - ``{"id", "text", "metadata": {"conversation", "session", "turn", "date", "speaker"}}``, as benchmark sets have it
 - exports of ChatGPT, Claude, Slack, Telegram, and Discord (by DiscordChatExporter); sessions of Claude Code
 
-A ``.txt`` is a chat of WhatsApp.
+A ``.txt`` is a chat of WhatsApp. Folders and zips of such files are read, too.
 """
 
 import os
@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 from pipeline.domains.memory.chats import exports, teams, transcripts
 from pipeline.domains.memory.chats import messages as formats
 from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Found, Given, Message, Read, broken, reason
+from pipeline.domains.memory.chats.unpack import ChatFile, Refused, chat_files
 from pipeline.domains.memory.chats.whatsapp import whatsapp
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.times import time_of, zone_named
@@ -57,24 +58,53 @@ def read_files(
 ) -> Read:
     """Return the contents of several files as of one, in order; of memories of one key the last counts.
 
-    Of several files one that :func:`read_memories` refuses is left out, unless it isn't there, nothing is left, or
-    ``strict``: then what it raises is raised.
+    A path may be a folder or a zip: then of all files below it or in it. One that :func:`read_memories` refuses is left
+    out, unless it was named and isn't there, nothing is left, or ``strict``: then what it raises is raised.
     """
-    read: list[Read] = []
-    refused: list[SourceError] = []
+    gathered = _Gathered(strict)
+    zone, default = _times(timezone, undated)
     for path in paths:
         try:
-            read.append(
-                read_memories(path, scope=scope, timezone=timezone, limits=limits, undated=undated, strict=strict)
-            )
+            for item in chat_files(path, limits):
+                gathered.take(item, _Reading(scope, zone, default, strict))
         except SourceError as error:
-            if strict or not os.path.lexists(path):
+            if not os.path.lexists(path):
                 raise
-            refused.append(error)
-            read.append(Read(skipped=(Skipped(str(path), reason(error, str(path))),)))
-    if len(refused) == len(read) and refused:
-        raise refused[0]
-    return _together(read)
+            gathered.refuse(str(path), error)
+    if paths and not any(one.memories for one in gathered.read):
+        raise gathered.refused[0] if gathered.refused else SourceError(f"{paths[0]} holds no chats.", _FORMS)
+    return _together(gathered.read)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """The files that have been read so far, and the errors of those that can't be."""
+
+    strict: bool
+    read: list[Read] = field(default_factory=list)
+    refused: list[SourceError] = field(default_factory=list)
+
+    def take(self, item: ChatFile | Skipped | Refused, reading: "_Reading") -> None:
+        """Read a file, or note that it is left out; raises SourceError for one that was named."""
+        if isinstance(item, Skipped):
+            self.read.append(Read(skipped=(item,)))
+        elif isinstance(item, Refused):
+            self.refuse(item.place, item.error)
+        else:
+            try:
+                self.read.append(reading.whole(item.path, item.limits).placed(item.placed))
+            except SourceError as error:
+                told = SourceError(item.placed(error.message), error.fix)
+                if item.named:
+                    raise told from None
+                self.refuse(item.shown or str(item.path), told)
+
+    def refuse(self, place: str, error: SourceError) -> None:
+        """Note that what is at a place can't be read; raises the error if it is to end the run."""
+        if self.strict:
+            raise error
+        self.refused.append(error)
+        self.read.append(Read(skipped=(Skipped(place, reason(error, place)),)))
 
 
 def _together(read: Sequence[Read]) -> Read:
@@ -107,23 +137,12 @@ def read_memories(
     position; of other texts with a key that occurred, each gets one of its own. Raises SourceError if nothing can be
     read, and with ``strict`` for the first of these.
     """
+    return _Reading(scope, *_times(timezone, undated), strict).whole(path, limits)
+
+
+def _times(timezone: str, undated: str | None) -> tuple[ZoneInfo, str | None]:
     zone = zone_named(timezone)
-    default = None if undated is None else time_of(undated, zone, "The date of undated messages")
-    reading = _Reading(scope, zone, default, strict)
-    for item in _found(path, replace(GUARD, limits=limits, mend=not strict)):
-        if isinstance(item, Skipped):
-            reading.skipped.append(item)
-            continue
-        try:
-            reading.add(item[1]())
-        except SourceError as error:
-            if strict:
-                raise
-            reading.faults.append(error)
-            reading.skipped.append(Skipped(item[0], reason(error, item[0])))
-    if not reading.memories:
-        raise reading.nothing(path)
-    return reading.read()
+    return zone, None if undated is None else time_of(undated, zone, "The date of undated messages")
 
 
 @dataclass(slots=True)
@@ -141,6 +160,23 @@ class _Reading:
     former: dict[str, str] = field(default_factory=dict)
     seen: dict[str, Message] = field(default_factory=dict)
     turns: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def whole(self, path: Path, limits: Limits) -> Read:
+        """Read a whole file, as :func:`read_memories` does."""
+        for item in _found(path, replace(GUARD, limits=limits, mend=not self.strict)):
+            if isinstance(item, Skipped):
+                self.skipped.append(item)
+                continue
+            try:
+                self.add(item[1]())
+            except SourceError as error:
+                if self.strict:
+                    raise
+                self.faults.append(error)
+                self.skipped.append(Skipped(item[0], reason(error, item[0])))
+        if not self.memories:
+            raise self.nothing(path)
+        return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped), self.former)
 
     def add(self, item: Message) -> None:
         """Add a message; raises SourceError if it can't be kept."""
@@ -177,10 +213,6 @@ class _Reading:
         self.former |= {key: before} if before != key else {}
         if item.entities is not None or item.facts is not None:
             self.given.append(Given(memory, item.where, item.entities, item.facts))
-
-    def read(self) -> Read:
-        """Return what was read."""
-        return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped), self.former)
 
     def nothing(self, path: Path) -> SourceError:
         """Return the error of a file of which nothing was read."""

@@ -50,7 +50,7 @@ def import_(
         Argument(
             metavar="FILE",
             help="Chats as JSON or .jsonl, or as ChatGPT, Claude, Claude Code, Slack, Telegram, Discord or WhatsApp "
-            "export them.",
+            "export them: files, folders or zips.",
         ),
     ],
     date: Annotated[str | None, Option("--date", metavar="TIME", help="The time of messages that have none.")] = None,

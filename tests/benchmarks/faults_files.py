@@ -96,7 +96,7 @@ CHATS = Kind("memory import {good} {bad} -m chats", write_chats, "memory import 
 GRAPHS = Kind("graph import {bad} -g graph", write_graph, "graph import {good} -g graph")
 KINDS = {
     **dict.fromkeys(
-        "md txt rst org asciidoc html pdf docx csv xlsx pptx odt epub ipynb mail mailbox jsonl".split(), DOCUMENTS
+        "md txt rst org asciidoc latex html pdf docx csv xlsx pptx odt epub ipynb mail mailbox jsonl".split(), DOCUMENTS
     ),
     "code": Kind("sync {folder} -c files --set sources.code=true --json", write_texts, "sync {good} -c files"),
     "notes": Kind("vault sync {folder} --vault notes", write_texts, "sync {good} -c files"),

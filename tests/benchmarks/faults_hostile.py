@@ -173,6 +173,16 @@ ASCIIDOCS: dict[str, Make] = {
     "blocks in blocks": lambda: "".join(f"{'=' * (at % 40 + 4)}\n" for at in range(WIDE)).encode(),
     "a table of a billion columns": lambda: b'[cols="999999999*"]\n|===\n|a |b\n|===\n',
 }
+LATEXES: dict[str, Make] = {
+    "macros that multiply": lambda: (
+        "\\def\\aa{ha}\n" + "".join(f"\\def\\a{'a' * at}a{{\\a{'a' * at}\\a{'a' * at}}}\n" for at in range(1, 30))
+    ).encode(),
+    "a macro of itself": lambda: b"\\def\\x{\\x\\x} \\x\n",
+    "groups too deep": deep("{", "}", "x"),
+    "footnotes in footnotes": deep("x\\footnote{", "}", "x", WIDE),
+    "a file that it reads in": lambda: b"\\input{/etc/passwd} \\include /etc/passwd\n",
+    "environments that never end": lambda: b"\\begin{verbatim}\\begin{tabular}{l}" * 500,
+}
 CODES: dict[str, Make] = {
     "brackets too deep": deep("("),
     "functions too deep": lambda: "".join(f"{' ' * at}def f{at}():\n" for at in range(500)).encode(),
@@ -184,6 +194,8 @@ SAMPLE = "# Moon\n\nThe moon raises the tides. See [Tide](a.md), `code` and **mo
 NOTE = f"---\ntitle: Bad\ntags: [a, b]\ndate: 2024-01-01\naliases: [c]\n---\n{SAMPLE}\n[[good0]] ![[good1#x^y]] #tag\n"
 RST = "Moon\n====\n\nThe moon *raises* the `tides`_.\n\n.. _tides: x\n\n.. code:: python\n\n   a = 1\n"
 ORG = "#+title: Moon\n* The *moon*\nIt raises [[file:a.org][tides]].[fn::x]\n#+begin_src\na\n#+end_src\n| a | b |\n"
+LATEX = r"""\documentclass{article}\title{Moon}\begin{document}\section{Tides} Moon\footnote{M\"ond} raises $x$ tides.
+\begin{tabular}{ll} a & b \\ c & d \end{tabular} \begin{verbatim} a \end{verbatim} \end{document}"""
 ASCIIDOC = "= Moon\n:a: tides\n\nThe moon raises the {a}, see xref:a.adoc[A].\n\n----\na\n----\n\n|===\n|a |b\n|===\n"
 HTML = f"<!DOCTYPE html><html><head><title>Moon</title></head><body><h1>Moon</h1>{SAMPLE}<table><tr><td>a</table>"
 CODE = '"""Moon."""\n\nimport os\n\n\nclass Tide:\n    """A tide."""\n\n    def rise(self) -> int:\n        return 1\n'
@@ -221,6 +233,7 @@ FORMATS: dict[str, tuple[str, Callable[[], bytes], dict[str, Make]]] = {
     "rst": (".rst", RST.encode, TEXTS | RSTS),
     "org": (".org", ORG.encode, TEXTS | ORGS),
     "asciidoc": (".adoc", ASCIIDOC.encode, TEXTS | ASCIIDOCS),
+    "latex": (".tex", LATEX.encode, TEXTS | LATEXES),
     "html": (".html", HTML.encode, HOSTILE["html"]),
     "pdf": (".pdf", lambda: PDF, HOSTILE["pdf"]),
     "docx": (".docx", lambda: word("<w:p><w:r><w:t>Moon</w:t></w:r></w:p>"), HOSTILE["docx"]),

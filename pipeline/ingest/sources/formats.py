@@ -38,6 +38,8 @@ _MODULES = {
     ".mdc": "markdown",
     ".rst": "rst",
     ".org": "org",
+    ".tex": "latex",
+    ".ltx": "latex",
     ".adoc": "asciidoc",
     ".asciidoc": "asciidoc",
     ".html": "html",

@@ -12,7 +12,10 @@ MOST_WARNINGS = 20
 
 
 class LineText:
-    """Builds a text; what is written is kept as it is, so whoever leaves out lines writes their line feeds."""
+    """Builds a text; what is written is kept as it is, so whoever leaves out lines writes their line feeds.
+
+    ``is_blank`` is whether the open block has no words yet.
+    """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -22,11 +25,13 @@ class LineText:
         self._pieces: list[str] = []
         self._open: list[str] = []
         self._start = self.offset = 0
+        self.is_blank = True
 
     def write(self, words: str) -> None:
         """Add words to the open block."""
         self._open.append(words)
         self.offset += len(words)
+        self.is_blank = self.is_blank and (not words or words.isspace())
 
     def link(self, target: str | None, start: int) -> None:
         """Record a link from ``start`` to here, if it leads to a document and has words."""
@@ -68,4 +73,4 @@ class LineText:
             start = self._start + text.index(bare[0])
             self.blocks.append(Block(kind, start, start + len(bare), level))
         self._pieces.append(text)
-        self._open, self._start = [], self.offset
+        self._open, self._start, self.is_blank = [], self.offset, True

@@ -25,10 +25,11 @@
 //       none.
 //   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, folded, links,
 //            link_relations, link_contexts, embedded, embedding, imported, metadata.NAME, since, until})
-//       A passage of the document whose key is `document`. `folded` are the words of its text, title and heading that
-//       folding changes, folded: a soft hyphen dropped, a ligature as letters. `start` and `end` count characters, lines count from 1, `links`
-//       are hyperlink targets as written; in a vault `link_relations` are their types and `link_contexts` the sentences
-//       around them. `embedded` is the hash of the text that `embedding` was made from; other corpora
+//       A passage of the document whose key is `document`. `folded` are the words of its text, title and heading that are
+//       compared in another form: a soft hyphen dropped, a ligature as letters, without accents; and the pairs of syllables
+//       of scripts without spaces. `start` and `end` count characters, lines count from 1, `links` are hyperlink targets as
+//       written; in a vault `link_relations` are their types and `link_contexts` the sentences around them. `embedded` is
+//       the hash of the text that `embedding` was made from; other corpora
 //       with that text reuse it, unless it is `imported`, from a file that anybody may have written. A chunk also
 //       carries the labels Corpus_<corpus id> and Embedding_<hash of the fingerprint>, which name its two search indexes.
 //   (:Entity {id, corpus, key, name})
@@ -69,9 +70,10 @@
 //       `node_labels` and `edge_types` are the names that its types have in Neo4j, `temporal` is true if anything in it has
 //       an end or begins later.
 //   (:KnowledgeNode {key, graph, id, type, labels, created_at, updated_at, valid_at, invalid_at, expired_at, embedding,
-//                    embedding_hash, text_hash, NAME, p.NAME, j.NAME})
+//                    embedding_hash, text_hash, index_words, NAME, p.NAME, j.NAME})
 //       A node. `key` is the hash of the graph's id and its own. It also carries the label Graph_<graph id> and that of its
 //       type: `api-design` is ApiDesign. `text_hash` is the hash of the text that a sync embedded it by.
+//       `index_words` are for full text what `folded` is in a chunk.
 //   (:KnowledgeNode)-[:TYPE {key, id, type, weight, directed, supported, created_at, valid_at, invalid_at, expired_at, NAME, p.NAME, j.NAME}]->(:KnowledgeNode)
 //       An edge. TYPE is made from its type: `depends on` is DEPENDS_ON. `key` begins with the graph's id.
 //   (:KnowledgeNode)-[:CHILD_OF]->(:KnowledgeNode)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pipeline.errors import QuestionError
 from pipeline.text.fold import fold
+from pipeline.text.index_words import query_words
 from pipeline.text.names import (
     ARTICLES,
     CONNECTORS,
@@ -33,6 +34,7 @@ _log = logging.getLogger(__name__)
 _remarks: ContextVar[tuple[list[str], ...]] = ContextVar("remarks", default=())
 
 _JOINERS = "._'’,"
+_KEPT = f"{_JOINERS}\u200c\u200d"  # joiners shape words of Persian and of India
 _JOINED = re.compile("[._'’,]+")
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")  # one that doesn't join digits, as in 10,000
 
@@ -132,8 +134,8 @@ def check_vector(vector: Sequence[float], dimension: int) -> None:
 def fulltext_query(question: str) -> str:
     """Return the question as a Lucene query over the text, title and heading of chunks; empty without a word.
 
-    Words that these hold in another form, such as with soft hyphens, count as words of the text. Title and heading
-    weigh less than the text: they are short, so BM25 overrates a match in them.
+    Words that these hold in another form, such as with soft hyphens, or within a run count as words of the text. Title
+    and heading weigh less than the text: they are short, so BM25 overrates a match in them.
     """
     terms = fulltext_terms(question)
     heads = f"title:({terms})^{_HEAD_BOOST} heading:({terms})^{_HEAD_BOOST}"
@@ -144,15 +146,15 @@ def fulltext_terms(question: str) -> str:
     """Return the question's words as a Lucene query, split as the index splits text; a repeated word weighs more.
 
     Words joined by dots, underscores or apostrophes stand beside their parts, since the index holds ``max_tokens`` as
-    one word. The query ends after 256 tokens.
+    one word; runs of scripts without spaces are asked for by their pairs. The query ends after 256 tokens.
     """
     counts: dict[str, int] = {}
     room = _MOST_TOKENS
     for term in _terms(question):
         size = 0 if term in counts else len(_TOKEN.findall(term))
         if size > room:
-            # A long run of ideographs, which the index holds as single tokens.
-            counts[term[:room]] = 1
+            if not term.startswith('"'):  # a long word of letters and signs, not a pair of ideographs
+                counts[term[:room]] = 1
             break
         counts[term] = counts.get(term, 0) + 1
         room -= size
@@ -164,7 +166,7 @@ def fulltext_terms(question: str) -> str:
 def _terms(question: str) -> Iterator[str]:
     """Yield the words of a question in lower case, in order; a joined word comes before its parts."""
     kept = (
-        char if char.isalnum() or char in _JOINERS or unicodedata.category(char).startswith("M") else " "
+        char if char.isalnum() or char in _KEPT or unicodedata.category(char).startswith("M") else " "
         for char in _COMMA.sub(" ", question.lower())
     )
     for joined in "".join(kept).split():
@@ -172,7 +174,8 @@ def _terms(question: str) -> Iterator[str]:
         parts = [part for part in _JOINED.split(whole) if part]
         if len(parts) > 1:
             yield whole
-        yield from parts
+        for part in parts:
+            yield from query_words(part)
 
 
 def possible_names(question: str) -> list[PossibleName]:

@@ -143,7 +143,7 @@ def folded(name: str, *, spaces: str = "") -> str:
 
     The characters in ``spaces`` count as spaces. Names in running text have :func:`name_key`, which drops accents.
     """
-    normal = unicodedata.normalize("NFC", name.casefold())
+    normal = unicodedata.normalize("NFC", fold(name).casefold())
     return " ".join(normal.translate(dict.fromkeys(map(ord, spaces), " ")).split())
 
 

@@ -29,7 +29,7 @@ from pipeline.ingest.update.changes import document_hash
 from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
 from pipeline.records import Edge, Entity, Vector, as_properties
-from pipeline.text.fold import folded_words
+from pipeline.text.index_words import index_words
 
 _NODE_BATCH = 1000  # rows of a query, with texts or vectors; these four are chosen by hand, not measured
 _EDGE_BATCH = 10_000  # rows without them
@@ -276,7 +276,7 @@ class WriteSession:
             "corpus": self.corpus.id,
             "document": chunk.document_key,
             # None, which Neo4j leaves out, if no word or link has the value
-            "folded": folded_words(chunk.title, chunk.heading, chunk.text) or None,
+            "folded": index_words(chunk.title, chunk.heading, chunk.text) or None,
             "links": targets,
             "link_relations": relations if any(relations) else None,
             "link_contexts": contexts if any(contexts) else None,

@@ -79,7 +79,7 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 // params: corpus, vector, index, text, limit, names, seeds, first, k, hub, unnamed
 // names: vector_index
 // All reads of a search before its hits, in a single round trip.
-// Candidates: vector and full-text candidates as their legs return them, and the entities of names that the corpus has, each with
+// Candidates: vector (none without a vector) and full-text candidates as their legs return them, and the entities of names that the corpus has, each with
 // its number of mentioning chunks, the only one if it is one, and whether a chunk is about it. Some are mentioned by thousands of
 // chunks: these are counted by their relationships and not read.
 // Expansion by k hops from the seeds: the chunks in seeds or, if null, the first of both rankings fused by reciprocal rank; the
@@ -94,12 +94,12 @@ WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
 // near, near_scores: candidates by vector
 CALL (corpus, generation, settled) {
   CALL (corpus, generation, settled) {
-    WITH corpus, settled WHERE settled AND $seeds IS NULL
+    WITH corpus, settled WHERE settled AND $seeds IS NULL AND $vector IS NOT NULL
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
     RETURN c, score
     UNION ALL
-    WITH corpus, generation, settled WHERE NOT settled AND $seeds IS NULL
+    WITH corpus, generation, settled WHERE NOT settled AND $seeds IS NULL AND $vector IS NOT NULL
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
       WHERE c.corpus = corpus.id AND <visible(c, generation)> LIMIT $limit) SCORE AS score

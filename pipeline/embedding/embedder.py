@@ -2,9 +2,20 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from pipeline.records import Fingerprint, Precision, Vector
+
+_UNKNOWN = ("[UNK]", "<unk>")
+_MOST_UNKNOWN = 0.5
+"""Share of a text's tokens. Chosen by hand: by a model for English the vector of a Thai word is that of any other."""
+
+
+def knows(tokenizer: Any, text: str) -> bool:
+    """Return whether a tokenizer of the library ``tokenizers`` knows more than half of the tokens of a text."""
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    unknown = {tokenizer.token_to_id(token) for token in _UNKNOWN}
+    return not ids or sum(id_ in unknown for id_ in ids) < _MOST_UNKNOWN * len(ids)
 
 
 class Embedder(Protocol):
@@ -62,6 +73,10 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         """Encode passages that are compared, but not stored, in whatever precision."""
         return self.encode(texts)
+
+    def reads(self, text: str) -> bool:  # noqa: ARG002 - for others to override
+        """Return whether the model knows more than half of a text's tokens; of others a vector says nothing."""
+        return True
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens in a text."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field, ValidationError
 
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.embedder import Embedder, knows
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.errors import ConfigurationError, EmbeddingFailed
 from pipeline.records import Fingerprint, Precision, Vector
@@ -125,6 +125,10 @@ class EndpointEmbedder(Embedder):
         """Return for each text the offsets of its tokens, by the tokenizer of the settings."""
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.offsets for encoding in encodings]
+
+    def reads(self, text: str) -> bool:
+        """Return whether the tokenizer knows more than half of a text's tokens; True if the settings name none."""
+        return text.isascii() or not self._tokenizer_name or knows(self._tokenizer, text)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Yield ranges of at most 32 texts, of about ``batch_tokens`` tokens."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.embedding.cpu import has_crippled_amx, native_precision
-from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.embedder import Embedder, knows
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
 from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
 from pipeline.errors import ConfigurationError
@@ -159,6 +159,10 @@ class SentenceTransformerEmbedder(Embedder):
         """Return for each text the character offsets ``(start, end)`` of the model's tokens, without special tokens."""
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.offsets for encoding in encodings]
+
+    def reads(self, text: str) -> bool:
+        """Return whether the tokenizer knows more than half of a text's tokens: one for English knows no Thai."""
+        return text.isascii() or self._fast_tokenizer is None or knows(self._fast_tokenizer, text)
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens in a text, estimated at four characters a token while no tokenizer is loaded."""

@@ -80,7 +80,7 @@ def _results(
     """Search for a dataset's queries by the fused whole under other settings."""
     corpus = open_corpus(hoprank.client, corpus_name)
     dataset = fitted(dataset, corpus)
-    retriever = Retriever(corpus, hoprank.embedder.embed_query, settings)
+    retriever = Retriever(corpus, hoprank.embedder.embed_query, settings, hoprank.embedder.reads)
     try:
         return run_legs(retriever, dataset, [Leg.WHOLE], progress)
     finally:

@@ -19,7 +19,7 @@ from pipeline.retrieve.hydrate import hydrate
 from pipeline.retrieve.legs import Leg, LegRow, Needs, leg_named
 from pipeline.retrieve.lru import SharedCache
 from pipeline.retrieve.passage_relations import read_relations
-from pipeline.retrieve.question import check_question, check_vector, remarks
+from pipeline.retrieve.question import check_question, check_vector, fulltext_terms, remarks
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult
@@ -33,12 +33,19 @@ _Result = TypeVar("_Result")
 class Retriever:
     """Searches one corpus. Thread-safe.
 
-    ``corpus`` may be older than the visible generation; each search reads the one that its first query finds.
+    ``corpus`` may be older than the visible generation; each search reads the one that its first query finds. ``reads``
+    tells whether the model behind ``embed_query`` can read a question; see :class:`~pipeline.embedding.Embedder`.
 
     Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
 
-    def __init__(self, corpus: CorpusHandle, embed_query: Callable[[str], Sequence[float]], settings: Settings) -> None:
+    def __init__(
+        self,
+        corpus: CorpusHandle,
+        embed_query: Callable[[str], Sequence[float]],
+        settings: Settings,
+        reads: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         if settings.walk.engine == "gds" and not corpus.client.has_gds:
             raise ServerUnsupported(
                 f"walk.engine is gds, and {corpus.client.address.uri} has no Graph Data Science.",
@@ -47,7 +54,7 @@ class Retriever:
         self.corpus = corpus
         self._reader = CorpusReader(corpus, settings)
         self._settings = settings
-        self._embed_query = embed_query
+        self._embed_query, self._reads = embed_query, reads
         self._warmed_up = False
 
     def search(
@@ -110,12 +117,13 @@ class Retriever:
     ) -> RankingTrace:
         """Rank chunks for a checked question, step by step as far as the leg needs.
 
-        ``vector`` replaces the embedding of the text. Each leg contributes at most ``retrieve.candidates`` chunks. With
-        ``matches`` only these are ranked, and no walk passes through others.
+        ``vector`` replaces the embedding of the text; without one, a question that the model can't read is ranked by
+        its words alone. Each leg contributes at most ``retrieve.candidates`` chunks. With ``matches`` only these are
+        ranked, and no walk passes through others.
         """
         reader = self._reader
         if vector is None:
-            vector = self._embed(question, leg) if leg.needs >= Needs.VECTOR else ()
+            vector = self._vector(question, leg)
         trace = RankingTrace(question, vector, matches)
         if leg.needs >= Needs.CANDIDATES:
             # The expansion around the candidates comes in the same round trip.
@@ -138,7 +146,7 @@ class Retriever:
 
     def explore(self, question: str) -> RankingTrace:
         """Find the candidates of a checked question, its names, and their expansion, as the whole ranks by them."""
-        trace = RankingTrace(question, self._embed_query(question))
+        trace = RankingTrace(question, self._vector(question, Leg.WHOLE))
         return find_candidates(self._reader, trace, Leg.WHOLE.needs)
 
     def context(
@@ -165,6 +173,11 @@ class Retriever:
         row = self.corpus.read("corpus_size")[0]
         if engine_for(self._reader, row["chunks"] + row["entities"], alone=True) == "gds":
             GdsWalk(self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
+
+    def _vector(self, question: str, leg: LegRow) -> Sequence[float]:
+        """Return the embedding of a question; none if the leg needs none, or fuses it with words that say more."""
+        alone = leg.needs >= Needs.CANDIDATES and not self._reads(question) and fulltext_terms(question)
+        return () if alone or leg.needs < Needs.VECTOR else self._embed(question, leg)
 
     def _embed(self, question: str, leg: LegRow) -> Sequence[float]:
         """Embed a question. For the first question the server plans its query at the same time.
@@ -233,7 +246,7 @@ class Retrievers:
         def opened() -> Retriever:
             corpus = open_corpus(self._client, name)
             check_model(corpus.record, self._embedder.identity)
-            return Retriever(corpus, self._embedder.embed_query, self._settings)
+            return Retriever(corpus, self._embedder.embed_query, self._settings, self._embedder.reads)
 
         return self._by_name.get(name, opened)
 

@@ -72,7 +72,8 @@ def explore(
 ) -> Candidates:
     """Find candidates by vector and full text, the names in the question, and their expansion, in one round trip.
 
-    With ``seeds``, chunks by id, no candidates are searched for, and these chunks are expanded.
+    Without a vector, candidates are found by full text alone. With ``seeds``, chunks by id, no candidates are searched
+    for, and these chunks are expanded.
     """
     possible = possible_names(question) if limits.seeds else []
     keys = {entity_id(reader.corpus.id, name.key): name.key for name in possible}
@@ -81,7 +82,7 @@ def explore(
         reader.corpus.read_visible(
             "explore",
             _NOTHING,
-            vector=packed(vector),
+            vector=packed(vector) if len(vector) else None,
             text=fulltext_query(question),
             limit=limits.candidates,
             names=list(keys),

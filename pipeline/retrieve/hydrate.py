@@ -63,10 +63,13 @@ def _leg_ranks(trace: RankingTrace, ids: Sequence[str]) -> dict[str, dict[str, L
 def _explained(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> tuple[list[Hit], dict[str, Any]]:
     """Return hits with their path and the contributions of features, and metadata that explains the whole result.
 
-    The metadata is the confidence in each name of the question and, if the scorer was fused, the graph's share in it.
+    The metadata is the confidence in each name of the question; if the model couldn't read the question, that it was
+    ranked by words alone; and, if the scorer was fused, the graph's share in it.
     """
     paths = _paths(reader, trace, hits)
     metadata: dict[str, Any] = {"name_confidences": {name.key: name.confidence for name in trace.names}}
+    if trace.candidates.generation and not len(trace.vector):
+        metadata["words_alone"] = True
     features: dict[str, dict[str, float]] = {}
     # The scorer as a leg by itself is explained by its scores.
     if trace.features is not None and len(trace.parts) > 1:

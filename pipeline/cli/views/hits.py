@@ -96,6 +96,8 @@ def _confidence(metadata: Mapping[str, Any]) -> Iterator[str]:
     confidences = metadata["name_confidences"].items()
     names = ", ".join(f"{name} ({confidence:.0%} sure)" for name, confidence in confidences)
     yield f"Names in the question: {names or 'none that the corpus knows'}"
+    if metadata.get("words_alone"):
+        yield "The model doesn't know most of the question's words: it is ranked by full text alone, without vectors."
     if metadata["engine"]:
         yield f"{_ENGINES[metadata['engine']]} walked."
     if "graph_share" in metadata:

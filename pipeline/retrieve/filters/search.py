@@ -58,7 +58,9 @@ def explore_filtered(
     reader: CorpusReader, matches: Matches, question: str, vector: Sequence[float], limits: CandidateLimits
 ) -> Candidates:
     """Find candidates, names and their expansion among matches; no other chunk is in any of them."""
-    near = filtered_vector_search(reader, matches, vector, limits.candidates)
+    near = Ranked(Leg.VECTOR, {})
+    if len(vector):
+        near = filtered_vector_search(reader, matches, vector, limits.candidates)
     matching = filtered_fulltext_search(reader, matches, question, limits.candidates)
     hybrid = fuse_hybrid(near, matching)
     around = explore(reader, question, vector, limits, hybrid.ids[: limits.seeds])

@@ -49,7 +49,7 @@ def find_entities(memory: AgentMemory, question: str, vector: Sequence[float], w
     graph = memory.graph_at(when)
     named = [mention.entity.id for mention in gazetteer(memory, scope).mentions(question)]
     words = graph.search(question, _ENTITIES, mode=Mode.BM25)
-    nearest = graph.nearest(vector, _ENTITIES) if memory.has_embeddings() else []
+    nearest = graph.nearest(vector, _ENTITIES) if len(vector) and memory.has_embeddings() else []
     scores = _scores(named, _ids(words), _ids(nearest), tests=_TEST.search(question) is not None)
     wanted = [id_ for id_ in scores if scope is None or EntityKey.of(id_).scope == scope]
     entities = [read_entity(row["stored"]) for row in memory.read("memory_present", when, ids=wanted)]

@@ -212,10 +212,12 @@ def find_texts(
 ) -> tuple[dict[str, Hit], tuple[Period, ...]]:
     """Return the best passage of each text that answers, by key, best first, and the periods of the question.
 
-    A memory from such a period counts up to twice its reciprocal rank; none is left out for its time.
+    Without a ``vector``, as for a question that the model can't read, words alone rank. A memory from such a period
+    counts up to twice its reciprocal rank; none is left out for its time.
     """
     best: dict[str, Hit] = {}
-    for hit in memory.hoprank.search(question, vector, _CANDIDATES, filters, corpus=memory.name, leg=Leg.WHOLE).hits:
+    asked = vector if len(vector) else None
+    for hit in memory.hoprank.search(question, asked, _CANDIDATES, filters, corpus=memory.name, leg=Leg.WHOLE).hits:
         best.setdefault(hit.document, hit)
     hints = time_hints(question, now)
     scores: dict[str, float] = {}

@@ -109,7 +109,8 @@ def recall(
     if top_k < 1:
         raise QuestionError(f"top_k is {top_k}.", "Ask for 1 item or more.")
     question = check_question(question)
-    vector = memory.hoprank.embedder.embed_query(question)
+    embedder = memory.hoprank.embedder
+    vector = embedder.embed_query(question) if embedder.reads(question) else ()
     return memory.read_whole(lambda opened: _recall(opened, question, vector, top_k, when, scope, filters, now, levels))
 
 

@@ -35,10 +35,11 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_funct
 // name: create_graph_text_index
 // mode: schema
 // params: analyzer
-// names: graph_label
-// The full-text index of one graph, created by its first full-text search, over id, labels and the usual text properties.
-CREATE FULLTEXT INDEX <graph_label> IF NOT EXISTS FOR (n:<graph_label>)
-ON EACH [n.id, n.labels, n.name, n.title, n.description, n.text]
+// names: graph_label, graph_text
+// The full-text index of one graph, created by its first full-text search, over id, labels, the usual text properties, and the
+// words of these that are compared in another form.
+CREATE FULLTEXT INDEX <graph_text> IF NOT EXISTS FOR (n:<graph_label>)
+ON EACH [n.id, n.labels, n.name, n.title, n.description, n.text, n.index_words]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: graphs

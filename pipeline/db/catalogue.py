@@ -92,8 +92,13 @@ class NamedGraph:
 
     @property
     def label(self) -> str:
-        """Neo4j label of the nodes, and name of the full-text index."""
+        """Neo4j label of the nodes."""
         return f"Graph_{self.id}"
+
+    @property
+    def text_index(self) -> str:
+        """Name of the full-text index. One without the nodes' ``index_words`` had the name of the label."""
+        return f"Graph_{self.id}_text"
 
     @property
     def vector_index(self) -> str:

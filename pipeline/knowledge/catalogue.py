@@ -108,7 +108,7 @@ def drop_graph(client: Client, graph: NamedGraph) -> None:
 def _delete(client: Client, graph_id: str) -> None:
     graph = NamedGraph(graph_id, "", "", 0, None)
     drop_projections(client, graph_id)
-    drop_indexes(client, [graph.label, graph.vector_index])
+    drop_indexes(client, [graph.label, graph.text_index, graph.vector_index])
     for query in ("delete_graph_edges", "delete_graph_part"):
         client.delete_in_batches(query, _DELETE_BATCH, label=graph.label)
     client.write("delete_graph", graph=graph_id)

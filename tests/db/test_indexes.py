@@ -126,15 +126,16 @@ def test_one_that_is_still_being_built_is_awaited(client: Client, cypher: Cypher
     """As when another process has just made it; whether corpora or knowledge graphs need it."""
     graph = NamedGraph(wanted.corpus_id, "", "", 0, None)
     cypher(f"UNWIND range(1, 100000) AS n CREATE (:{graph.label} {{id: 'word ' + n, labels: [toString(n)]}})")
-    client.schema("create_graph_text_index", {"graph_label": graph.label}, analyzer="english")
+    names = {"graph_label": graph.label, "graph_text": graph.text_index}
+    client.schema("create_graph_text_index", names, analyzer="english")
     try:
-        assert index(cypher, graph.label)["state"] == "POPULATING"
+        assert index(cypher, graph.text_index)["state"] == "POPULATING"
 
-        ensure_indexes(client, {graph.label: lambda: None})
+        ensure_indexes(client, {graph.text_index: lambda: None})
 
-        assert index(cypher, graph.label)["state"] == "ONLINE"
+        assert index(cypher, graph.text_index)["state"] == "ONLINE"
     finally:
-        drop_indexes(client, [graph.label])
+        drop_indexes(client, [graph.text_index])
         cypher(f"MATCH (n:{graph.label}) DETACH DELETE n")
 
 

@@ -182,6 +182,7 @@ def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
     yield {
         "graph_label": named.label,
         "graph_vector": named.vector_index,
+        "graph_text": named.text_index,
         "edge_type": "R",
         "edge_types": "R",
         "edge_index": edge_index_of("R"),

@@ -184,8 +184,8 @@ RETURN d {.*, centroid: null} AS document, collect([c.start, c.end, c.text]) AS 
 // name: memory_texts_holding
 // mode: read
 // params: label, words, generation
-// The documents with a chunk that holds one of some words, given in small letters, as a word or within one.
-MATCH (c:$($label)) WHERE <visible(c, $generation)> AND any(word IN $words WHERE toLower(c.text) CONTAINS word)
+// The documents with a chunk that holds one of some words, given in small letters, as a word or within one, or in another form.
+MATCH (c:$($label)) WHERE <visible(c, $generation)> AND any(word IN $words WHERE toLower(c.text) CONTAINS word OR toLower(c.folded) CONTAINS word)
 RETURN DISTINCT c.document AS document;
 
 // name: memory_stated

@@ -25,6 +25,7 @@ from pipeline.knowledge.store.codec import node_key, read_edge, read_node
 from pipeline.knowledge.visibility import Visibility
 from pipeline.records import metadata_of
 from pipeline.retrieve.lru import SharedCache
+from pipeline.text.names import folded
 from pipeline.text.outline import join_chunks
 
 _Made = TypeVar("_Made")
@@ -243,7 +244,11 @@ class AgentMemory:
                 f"{len(chosen)} entities are called {name!r}: {', '.join(entity.id for entity in chosen[:5])}.",
                 "Give one of these ids, or its type and scope.",
             )
-        names = [row["name"] for row in self.rows("memory_entity_names", label=self.label)]
+        rows = self.rows("memory_entity_names", label=self.label)
+        names = [row["name"] for row in rows]
+        same = {row["name"] for row in rows if folded(name) in map(folded, (row["name"], *row["aliases"]))}
+        if len(same) == 1 and name not in same:  # the same name in another form, as with a soft hyphen
+            return self.resolve(same.pop(), type_=type_, scope=scope, when=when)
         raise GraphError(
             f"The memory {self.name!r} has no entity {name[:80]!r}.",
             did_you_mean(name, names, "hoprank memory by-type TYPE lists entities."),

@@ -14,6 +14,7 @@ from typing import Any
 from pipeline.domains.routing.project_graph import domain_name
 from pipeline.domains.routing.schema import Project, Relation, RelationType
 from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.text.fold import bare
 
 _WORD = re.compile(r"[^\W_]+")
 # Projects that a project uses only through another one are rarely relevant to it. Chosen by hand; not measured.
@@ -220,11 +221,11 @@ def names_in(question: str, project: Project) -> list[str]:
 
 
 def _words(question: str) -> str:
-    return f" {' '.join(_WORD.findall(question.lower()))} "  # spaces around, so that a name matches whole words
+    return f" {' '.join(_WORD.findall(bare(question)))} "  # spaces around, so that a name matches whole words
 
 
 def _contains(words: str, name: str) -> bool:
-    parts = _WORD.findall(name.lower())
+    parts = _WORD.findall(bare(name))
     return bool(parts) and f" {' '.join(parts)} " in words
 
 

@@ -11,6 +11,7 @@ from markdown_it.token import Token
 
 from pipeline.domains.skills.sources import Requirement, Skill
 from pipeline.grouping import grouped
+from pipeline.text.fold import fold
 
 _REQUIREMENT = re.compile(r"(?P<name>@?[\w./-]+)\s*(?P<extras>\[[^\]]*\])?\s*(?P<rest>(?:[<>=!~@^;].*)?)", re.DOTALL)
 _INSTALLED = re.compile(
@@ -126,7 +127,7 @@ def package_key(name: str) -> str:
 
 def folded(name: str) -> str:
     """Return a skill's name for comparison: case-folded, with hyphens between its words."""
-    return re.sub(r"[\s_-]+", "-", name.strip()).casefold()
+    return re.sub(r"[\s_-]+", "-", fold(name).strip()).casefold()
 
 
 _MARKDOWN = MarkdownIt("commonmark")

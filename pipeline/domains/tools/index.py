@@ -14,13 +14,18 @@ from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.records import Vector
 from pipeline.retrieve.rankers.bm25 import Inverted
 from pipeline.retrieve.scoring.coverage import stem
+from pipeline.text.fold import MARKS, fold
+from pipeline.text.index_words import compared_words
 from pipeline.text.names import FUNCTION_WORDS
 
 Scores = NDArray[np.float64]
 
 _DIGITS = 6  # digits of a cosine that count, so that equal texts tie
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_WORD = re.compile(
+    "[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+    f"|[^\\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:[{MARKS}]+[^\\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]*)*"
+)
 """A single ideograph, or a word of letters and digits."""
 
 
@@ -116,13 +121,13 @@ def words_of(text: str) -> list[str]:
 
     An ideograph is a word of its own, since no spaces tell words apart.
     """
-    every = _WORD.findall(text)
+    every = _WORD.findall(fold(text))
     return [word for word in every if word.lower() not in FUNCTION_WORDS] or every
 
 
 def terms_of(text: str) -> list[str]:
     """Return the stems of the words of a text, with repeats."""
-    return [stem(word.lower()) for word in words_of(text)]
+    return [stem(part) for word in words_of(text) for part in compared_words(word)]
 
 
 def _tool(node: KnowledgeNode) -> IndexedTool:

@@ -12,6 +12,7 @@ from pipeline.domains.vault.edits import Conflict, Edit, Written, write_edits
 from pipeline.domains.vault.links import NoteResolver, code_spans, shortest_target
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.records import BlockKind
+from pipeline.text.fold import fold, fold_with_places
 from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
 
 _SHORT = 4
@@ -43,7 +44,7 @@ class Mention:
 
 
 class _Name(NamedTuple):
-    """A name as a note gives it; ``exact``: too short or common to be recognised in other letter case."""
+    """A name as a note gives it, folded; ``exact``: too short or common to be recognised in other letter case."""
 
     text: str
     key: str
@@ -100,7 +101,7 @@ def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
     names: dict[str, list[_Name]] = defaultdict(list)
     for note in notes:
         own = (note.title, PurePosixPath(note.key).stem, *note.aliases)
-        for text in dict.fromkeys(" ".join(name.split()) for name in own):
+        for text in dict.fromkeys(" ".join(fold(name).split()) for name in own):
             is_common = FUNCTION_WORDS.issuperset(_WORDS.findall(text.lower()))
             exact = is_common or len(text) < _SHORT
             # A short or common name needs capitals or digits to differ from words: Ada, k8s, IT, but not It.
@@ -108,10 +109,8 @@ def _names(notes: Iterable[Note]) -> dict[str, list[_Name]]:
             is_distinct = len(text) > 1 and any(map(str.isalpha, text)) and marks >= (2 if is_common else 1)
             if not text or _NOT_IN_ALIAS.search(text) or (exact and not is_distinct):
                 continue
-            for form in ("NFC", "NFD"):
-                spelling = _spelled(unicodedata.normalize(form, text))
-                if (name := _Name(text, note.key, exact)) not in names[spelling]:
-                    names[spelling].append(name)
+            if (name := _Name(text, note.key, exact)) not in names[_spelled(text)]:
+                names[_spelled(text)].append(name)
     return dict(names)
 
 
@@ -122,11 +121,13 @@ def _spelled(text: str) -> str:
 
 def _mentions_in(note: Note, matcher: Matcher[list[_Name]]) -> Iterator[Mention]:
     text, mask, at = note.text, prose_mask(note), 0
-    for start, end, names in matcher.leftmost_longest(_spelled(text)):
-        if start < at or not all(mask[start:end]) or not _is_whole(text, start, end):
+    folded, starts, ends = fold_with_places(text)
+    for first, last, names in matcher.leftmost_longest(_spelled(folded)):
+        start, end = starts[first], ends[last - 1]
+        if start < at or not all(mask[start:end]) or not _is_whole(folded, first, last):
             continue
         written = text[start:end]
-        named = {name.key for name in names if not name.exact or name.text == " ".join(written.split())}
+        named = {name.key for name in names if not name.exact or name.text == " ".join(folded[first:last].split())}
         if not named:
             continue
         # The note's own name and one that several notes have aren't mentions, nor are names within them.

@@ -18,12 +18,17 @@ from typing import Any
 from pipeline.db.vectors import to_bytes
 from pipeline.ids import digest
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
+from pipeline.text.index_words import index_words
+
+INDEX_WORDS = "index_words"
+SEARCHED = ("name", "title", "description", "text")
+"""Properties that full-text search covers besides a node's id and labels."""
 
 NATIVE = "p."
 AS_JSON = "j."
 NODE_FIELDS = frozenset(
     {"key", "graph", "id", "type", "labels", "embedding", "embedding_hash", "text_hash", "created_at", "updated_at"}
-    | {"valid_at", "invalid_at", "expired_at"}
+    | {"valid_at", "invalid_at", "expired_at", INDEX_WORDS}
 )
 EDGE_FIELDS = frozenset(
     {"key", "graph", "id", "type", "weight", "directed", "supported"}
@@ -102,9 +107,17 @@ def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
         "created_at": created,
         "updated_at": node.updated_at or created,
         **_stored_times(node),
+        **index_words_of(node.id, node.labels, node.properties),
         **({"embedding_hash": digest(to_bytes(node.embedding).hex())} if node.embedding else {}),
         **_stored_properties(node.properties, NODE_FIELDS),
     }
+
+
+def index_words_of(id_: str, labels: Sequence[str], properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return the stored words of a node that are compared in another form than its texts have, if there are any."""
+    own = [properties.get(name) for name in SEARCHED]
+    words = index_words(id_, *labels, *(text for text in own if isinstance(text, str)))
+    return {INDEX_WORDS: words} if words else {}
 
 
 def read_node(stored: Mapping[str, Any], parent: str | None, children: Sequence[str]) -> KnowledgeNode:

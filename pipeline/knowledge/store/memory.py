@@ -1,6 +1,5 @@
 """A graph in memory, independent of the server: subgraphs and pictures use it."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -9,13 +8,10 @@ from pipeline.embedding.nearest import unit_vectors
 from pipeline.grouping import grouped
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.analysis import local_communities, local_pagerank
-from pipeline.knowledge.store.codec import prefixed_property
+from pipeline.knowledge.store.codec import SEARCHED, prefixed_property
 from pipeline.knowledge.store.protocol import Steps, in_order
 from pipeline.knowledge.visibility import Visibility
-
-_WORD = re.compile(r"\w+")
-_SEARCHED = ("name", "title", "description", "text")
-"""Properties that full-text search covers, as the server's index does, besides id and labels."""
+from pipeline.text.index_words import compared_words
 
 
 class MemoryStore:
@@ -114,7 +110,7 @@ class MemoryStore:
         ids, index = self._bm25_index
         if index is None:
             return {}
-        all_scores = index.get_scores(_WORD.findall(text.lower()))
+        all_scores = index.get_scores(compared_words(text))
         return in_order({id_: float(score) for id_, score in zip(ids, all_scores, strict=True) if score > 0}, limit)
 
     def pagerank(
@@ -137,8 +133,8 @@ class MemoryStore:
         ids = sorted(self._nodes)
         words = []
         for node in (self._nodes[node_id] for node_id in ids):
-            prose = [value for name in _SEARCHED if isinstance(value := node.properties.get(name), str)]
-            words.append(_WORD.findall(" ".join([node.id, *node.labels, *prose]).lower()))
+            prose = [value for name in SEARCHED if isinstance(value := node.properties.get(name), str)]
+            words.append(compared_words(" ".join([node.id, *node.labels, *prose])))
         return ids, BM25Plus(words, delta=0) if any(words) else None
 
 

@@ -1,6 +1,5 @@
 """The bm25 leg: Okapi BM25 in Python (rank-bm25) over the stems of every chunk, as a yardstick for evaluations."""
 
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Container, Sequence
@@ -17,8 +16,7 @@ from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.trace import RankingTrace
-
-_TOKEN = re.compile(r"\w+")
+from pipeline.text.index_words import compared_words
 
 
 def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
@@ -96,5 +94,5 @@ class Bm25:
             return self._index
 
     def _terms(self, text: str) -> list[str]:
-        stems: list[str] = Stemmer.Stemmer("english").stemWords(_TOKEN.findall(text.lower()))
+        stems: list[str] = Stemmer.Stemmer("english").stemWords(compared_words(text))
         return stems

@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from pipeline.records import Vector
 from pipeline.text.cached import cached
+from pipeline.text.fold import MARKS, bare
+from pipeline.text.index_words import compared_words, is_run
 from pipeline.text.names import FUNCTION_WORDS
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(f"[^\\W_]+(?:[{MARKS}]+[^\\W_]*)*")
 _SPACE, _LINE_END = ord(" "), ord("\n")
 _FULL_STOPS = tuple(map(ord, ".!?"))
+_WIDE_STOPS = tuple(map(ord, "。！？"))  # no space follows them
 _ENDINGS = frozenset(("s", "t"))  # of a possessive (Ada's) or a contraction (can't)
 _CLOSE = 30  # characters, at most, between the beginnings of two words that stand close together: about four words
 _NEXT = 6  # following words that may stand close to a word; chosen by hand, not measured
@@ -83,7 +86,7 @@ class Coverage:
 
 def terms_of(question: str) -> list[str]:
     """Return the stems of a question's words, each once; function words only if there are no others."""
-    every = _WORD.findall(question.lower())
+    every = compared_words(question.replace("_", " "))
     telling = [word for word in every if word not in FUNCTION_WORDS and word not in _ENDINGS]
     return list(dict.fromkeys(map(stem, telling or every)))
 
@@ -95,7 +98,7 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     of its weight, since a passage about another thing of that name ("Charley's Aunt" of another year) is no answer.
     """
     # All passages are searched as one text: a call for each sentence would take several times as long.
-    pieces = [piece.lower() for each in passages for piece in (each.title, each.heading, each.text)]
+    pieces = [bare(piece) for each in passages for piece in (each.title, each.heading, each.text)]
     joined = "\n".join(pieces)
     begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])[:-1]
     sentences = np.union1d(begins, _sentence_starts(joined))
@@ -127,6 +130,7 @@ def _sentence_starts(text: str) -> NDArray[np.intp]:
     ends = codes == _LINE_END
     stops = np.logical_or.reduce([codes[:-1] == stop for stop in _FULL_STOPS])
     ends[1:] |= stops & blank[1:]
+    ends |= np.logical_or.reduce([codes == stop for stop in _WIDE_STOPS])
     return np.flatnonzero(ends) + 1
 
 
@@ -136,12 +140,15 @@ def _occurrences(text: str, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDA
     automaton = ahocorasick.Automaton()
     for term in terms:
         # A stem may end differently from its words (studi, study), but seldom begins differently.
-        beginning = term[: max(2, len(term) - 1)]
-        automaton.add_word(beginning, len(beginning))
+        beginning = term if is_run(term) else term[: max(2, len(term) - 1)]
+        automaton.add_word(beginning, beginning)
     automaton.make_automaton()
     column_at: dict[int, int] = {}
-    for last, length in automaton.iter(text) if terms else ():
-        place = last - length + 1
+    for last, beginning in automaton.iter(text) if terms else ():
+        place = last - len(beginning) + 1
+        if is_run(beginning):
+            column_at[place] = columns[beginning]
+            continue
         if place and text[place - 1].isalnum():
             continue
         word = _WORD.match(text, place)

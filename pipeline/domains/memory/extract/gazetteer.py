@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.resources import word_lists
+from pipeline.text.fold import fold, fold_with_places
 from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
 
 COMMON = frozenset(word_lists(__file__)["common"].split())
@@ -33,7 +34,7 @@ class Rule(Enum):
 
 
 class Spelling(NamedTuple):
-    """A name or alias of an entity; ``file`` is the file's path if it is a name in code."""
+    """A name or alias of an entity, folded; ``file`` is the file's path if it is a name in code."""
 
     text: str
     entity: Entity
@@ -44,7 +45,7 @@ class Spelling(NamedTuple):
 def spellings(entity: Entity) -> Iterator[Spelling]:
     """Yield what a text may write for an entity: its name and aliases; of paths and qualified names also their ends."""
     file = file_of(entity)
-    names = {" ".join(name.split()): None for name in (entity.name, *entity.aliases)}
+    names = {" ".join(fold(name).split()): None for name in (entity.name, *entity.aliases)}
     if entity.type in CODE_TYPES:
         names |= {end: None for name in tuple(names) for end in _ends(name, entity.type)}
     for name in names:
@@ -125,8 +126,7 @@ class Gazetteer:
         for entity in entities:
             self._entities[entity.key] = entity
             for spelling in spellings(entity):
-                for form in {unicodedata.normalize(form, spelling.text) for form in ("NFC", "NFD")}:
-                    self._spellings[_lowered(form)].append(spelling)
+                self._spellings[_lowered(spelling.text)].append(spelling)
         self._matcher = Matcher(self._spellings)
 
     def __getitem__(self, key: EntityKey) -> Entity:
@@ -135,6 +135,7 @@ class Gazetteer:
     def mentions(self, text: str) -> tuple[Mention, ...]:
         """Return the entities that a text mentions, by place, without overlaps."""
         found: list[Mention] = []
+        text, starts, ends = fold_with_places(text)
         in_code = bytearray(len(text))  # 1 for each character in backticks or a fenced block
         for block in _BACKTICKS.finditer(text) if "`" in text else ():
             in_code[block.start() : block.end()] = b"\x01" * len(block[0])
@@ -148,7 +149,7 @@ class Gazetteer:
                 continue
             at = end  # no name within this one counts, even if it leads nowhere
             if len(named) == 1:
-                found.append(Mention(named[0], start, end))
+                found.append(Mention(named[0], starts[start], ends[end - 1]))
         return tuple(found)
 
     def resolve(self, name: str, types: Iterable[str] = ()) -> Entity | None:
@@ -157,21 +158,21 @@ class Gazetteer:
         The letter case of names of code must be right; but a plain word needs no mark of code here.
         """
         allowed = frozenset(types)
-        bare = " ".join(name.replace("`", "").split()).removesuffix("()")
+        bare = " ".join(fold(name).replace("`", "").split()).removesuffix("()")
         spelled = (spelling for spelling in self._spellings.get(_lowered(bare), ()) if _is_spelled(bare, spelling))
         candidates = [spelling for spelling in spelled if not allowed or spelling.entity.type in allowed]
         return self._entities[keys[0]] if len(keys := _narrowed(bare, candidates, "")) == 1 else None
 
     def called(self, name: str, kind: str) -> list[Entity]:
         """Return the entities of a type that the whole of ``name`` may name, in order of their ids."""
-        bare = " ".join(name.split())
+        bare = " ".join(fold(name).split())
         spelled = [one for one in self._spellings.get(_lowered(bare), ()) if _is_spelled(bare, one)]
         keys = {spelling.entity.key for spelling in spelled if spelling.entity.type == kind}
         return [self._entities[key] for key in sorted(keys)]
 
     def occurs_in(self, text: str) -> bool:
         """Return whether a text holds any of the names, as a name or not; letter case aside."""
-        return next(self._matcher.occurrences(_lowered(text)), None) is not None
+        return next(self._matcher.occurrences(_lowered(fold(text))), None) is not None
 
     def _meant(
         self, text: str, start: int, end: int, candidates: Sequence[Spelling], *, code: bool
@@ -200,7 +201,7 @@ def _holds(spelling: Spelling, text: str, start: int, end: int, *, code: bool) -
 def _is_spelled(written: str, spelling: Spelling) -> bool:
     """Return whether the letter case of ``written`` fits a spelling."""
     exactly = spelling.rule in (Rule.AS_WRITTEN, Rule.CODE)
-    return not exactly or unicodedata.normalize("NFC", written) == unicodedata.normalize("NFC", spelling.text)
+    return not exactly or written == spelling.text
 
 
 def _narrowed(written: str, candidates: Sequence[Spelling], sentence: str) -> list[EntityKey]:
@@ -208,7 +209,7 @@ def _narrowed(written: str, candidates: Sequence[Spelling], sentence: str) -> li
     remaining = list(candidates)
     for test in (
         lambda spelling: spelling.text == written,
-        lambda spelling: spelling.entity.name == written,
+        lambda spelling: fold(spelling.entity.name) == written,
         lambda spelling: _names_file(spelling.file, sentence),
     ):
         if len({spelling.entity.key for spelling in remaining}) > 1:

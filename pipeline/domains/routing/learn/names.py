@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from pipeline.domains.routing.schema import Project
 from pipeline.grouping import grouped
+from pipeline.text.fold import fold
 
 _SEPARATORS = re.compile(r"::|[./:\\]+")
 _JOINERS = re.compile(r"[-_\s]+")
@@ -60,7 +61,7 @@ class ProjectNames:
 
 def folded(name: str) -> str:
     """Return a name in lower case, joined by ``-``, with ``/`` for ``.``, ``:``, ``::`` and ``\\``."""
-    parts = _SEPARATORS.split(name.strip().removeprefix("@").casefold())
+    parts = _SEPARATORS.split(fold(name).strip().removeprefix("@").casefold())
     return "/".join(_JOINERS.sub("-", part).strip("-") for part in parts if part)
 
 

@@ -4,6 +4,7 @@ Hostile or damaged input may take a library any time and memory, hold the interp
 the interpreter. In a process of its own that costs the input alone.
 """
 
+import gc
 import os
 import pickle
 import pkgutil
@@ -148,6 +149,7 @@ def serve(function: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answer = pkgutil.resolve_name(function)
     answers = os.fdopen(os.dup(1), "wb")
+    gc.set_threshold(50_000)  # as in pipeline.cli: trees of syntax are many objects, and few of them form cycles
     # Output of a library is no answer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _write(answers, _READY)

@@ -1,7 +1,7 @@
 """Records of a scan: entities, facts with the periods in which they held, and their strengths."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -91,6 +91,12 @@ def _id_of(scope: str, kind: str, name: str) -> str:
     return EntityKey(scope, kind, name).id
 
 
+@lru_cache(maxsize=100_000)  # as many: nearly all definitions of a file are those of the commit before
+def _entity(scope: str, kind: str, name: str, description: str, aliases: tuple[str, ...]) -> Entity:
+    others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
+    return Entity(name, kind, scope, description, others, confidence=1.0)
+
+
 @dataclass(slots=True)
 class Findings:
     """Collects entities and facts of one file. A name of over 1,000 characters is left out, with its facts."""
@@ -107,8 +113,8 @@ class Findings:
             return ""
         key = EntityKey(self.scope, kind, name)
         if key not in self.entities or description:
-            others = tuple(alias for alias in dict.fromkeys(aliases) if alias != name)
-            self.entities[key] = Entity(name, kind, self.scope, description, others, confidence=1.0, metadata=metadata)
+            entity = _entity(self.scope, kind, name, description, tuple(aliases))
+            self.entities[key] = replace(entity, metadata=metadata) if metadata else entity
         return id_
 
     def id_of(self, kind: str, name: str) -> str:

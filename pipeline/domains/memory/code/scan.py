@@ -265,7 +265,7 @@ class Timeline:
     def _update(self, entities: Mapping[EntityKey, Entity]) -> None:
         for key, entity in entities.items():
             former = self._entities.get(key)
-            if former is not None and former != entity:
+            if former is not None and former is not entity and former != entity:
                 entity = replace(
                     entity,
                     description=entity.description or former.description,

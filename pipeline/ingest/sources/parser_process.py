@@ -1,6 +1,6 @@
 """A process that parses what may take its parser any time: PDF, office and HTML files, notebooks, larger source code.
 
-Markdown, reStructuredText and source code in .jsonl get the same structure as from a file. The suffix of the document's
+Markdown, other markup and source code in .jsonl get the same structure as from a file. The suffix of the document's
 id names the format (``guide/setup.md``, ``sessions.py``). Without a suffix, Markdown is recognised by its front matter
 or its headings. Everything else is plain text.
 """
@@ -26,7 +26,15 @@ from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Document
 
-_MODULES = {".md": "markdown", ".markdown": "markdown", ".rst": "rst"}
+_MODULES = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".rst": "rst",
+    ".org": "org",
+    ".adoc": "asciidoc",
+    ".asciidoc": "asciidoc",
+    ".tex": "latex",
+}
 _SUFFIX = re.compile(r"\.[A-Za-z]\w{0,9}")
 _HEADING = re.compile(r"(?:\A|\n[ \t]*\n)#{1,6}[ \t]+\S[^\n]*(?=\n[ \t]*\n)")
 """A heading between blank lines, where a comment in code seldom stands."""

@@ -138,3 +138,17 @@ def test_a_text_that_has_no_structure_to_give_is_kept_as_it_is(row: Row, key: st
 @pytest.mark.parametrize("mark", ["#", "# ", "# a\n", "# a\n\n", "\n", " ", "\n \n", "\r\n", "---\n", "---\na: b\n"])
 def test_hostile_texts_are_read_to_their_end(row: Row, mark: str) -> None:
     assert row(text=mark * (20_000 // len(mark)) + "x").text.endswith("x")
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("fees.org", "* Fees\n# hidden\nIt is 40.\n"),
+        ("fees.adoc", "== Fees\n// hidden\nIt is 40.\n"),
+        ("fees.tex", "\\section{Fees} % hidden\nIt is 40.\n"),
+    ],
+)
+def test_other_markup_is_known_by_the_suffix_of_its_id(row: Row, key: str, text: str) -> None:
+    found = [words for _, _, words in blocks(row(id=key, text=text))]
+
+    assert found == ["Fees", "It is 40."]

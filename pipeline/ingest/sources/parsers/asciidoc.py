@@ -120,7 +120,7 @@ class _Reader:
         """Return the level of a heading that a line under it makes one; 0 if it is none."""
         line, below = (self._lines[place].rstrip() if place < len(self._lines) else "" for place in (at, at + 1))
         match = _UNDERLINE.fullmatch(below)
-        is_heading = match and abs(len(line) - len(below)) <= 1 and len(below) > 2 and any(map(str.isalnum, line))
+        is_heading = line[:1].isalnum() and abs(len(line) - len(below)) <= 1 and len(below) > 2
         return _LEVELS[match["mark"]] if match and is_heading else 0
 
     def _take(self, at: int) -> int:
@@ -192,9 +192,15 @@ class _Reader:
         if kind in "|!":
             self._table(self._lines[at + 1 : end], _width(style))
         else:
-            self._built.write("".join(f"{inner}\n" for inner in self._lines[at + 1 : end]))
+            self._code(self._lines[at + 1 : end])
         self._built.close(BlockKind.CODE if kind in "-.+`" else BlockKind.TABLE)
         return self._skip(end, end + 1)
+
+    def _code(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            if (macro := _MACRO.fullmatch(line.rstrip())) and macro[1] == "include":
+                self._built.warn(f"includes {macro[2]}, which isn't read")
+            self._built.write(f"{line}\n")
 
     def _table(self, lines: Sequence[str], width: int) -> None:
         """Write each row on the line where it ends."""

@@ -32,6 +32,9 @@ _LONGEST_HEADER = 10_000
 """Characters that are read of a header, whose decoding may take the square of their number. Chosen by hand."""
 
 _ENCRYPTED = frozenset(("multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"))
+_BROWSERS_OWN = "windows-1252"
+"""The encoding of headers that say nothing of theirs: too few letters to tell it by them."""
+
 _FIX = "Save the message again, or leave it out."
 
 
@@ -112,13 +115,13 @@ def _heads(message: Message) -> Mapping[str, str]:
 def _header(message: Message, name: str) -> str:
     """Return a header's text on one line; empty if it isn't there."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
-    return _decoded(str(raw))
+    return _decoded(str(raw), message.get_content_charset(_BROWSERS_OWN))
 
 
-def _decoded(raw: str) -> str:
-    """Return the text of a header, whose words may each be encoded, or whose bytes are simply there."""
-    data = raw[:_LONGEST_HEADER].encode("utf-8", "surrogateescape")
-    text = decoded_part(data, "")
+def _decoded(raw: str, label: str) -> str:
+    """Return the text of a header, whose words may each be encoded, or whose bytes are simply there, as in the text."""
+    text = raw[:_LONGEST_HEADER]
+    text = text if text.isascii() else decoded_part(text.encode("utf-8", "surrogateescape"), label)
     with suppress(HeaderParseError, ValueError):
         text = "".join(
             piece if isinstance(piece, str) else _word(piece, charset) for piece, charset in decode_header(text)
@@ -145,7 +148,7 @@ def _parts(message: Message) -> Iterator[Document]:
     pending, attached = [message], list[str]()
     while pending:
         part = pending.pop()
-        kind, name = part.get_content_type(), _decoded(str(part.get_filename() or ""))
+        kind, name = part.get_content_type(), _decoded(str(part.get_filename() or ""), _BROWSERS_OWN)
         if part.is_multipart():
             pending.extend(reversed(_shown(part)))
             if kind == "message/rfc822":

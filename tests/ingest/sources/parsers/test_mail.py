@@ -81,6 +81,7 @@ def test_a_message_in_a_message_stands_after_its_own_headers() -> None:
         (b"Subject: =?gb2312?B?xOO6ww==?= x\n\ntext", "你好 x", "text"),
         (b"Subject: =?utf-8?Q?caf=C3?=\n =?utf-8?Q?=A9_noir?=\n\ntext", "café noir", "text"),
         (b"Subject: J\xfcrgen\n\ntext", "Jürgen", "text"),
+        (b"Subject: \xf0\xd2\xc9\nContent-Type: text/plain; charset=koi8-r\n\n\xd7\xc5\xd4", "При", "вет"),
         ("Subject: Jürgen\n\ntext".encode(), "Jürgen", "text"),
         (b"Subject: =?utf-8?b?!!!\n\ntext", "=?utf-8?b?!!!", "text"),
         (b"Subject: a\nContent-Type: text/plain; charset=cp850\n\n\x81ber", "a", "über"),

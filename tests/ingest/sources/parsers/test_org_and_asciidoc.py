@@ -198,6 +198,7 @@ def test_asciidoc_is_read_with_its_structure_and_without_comments() -> None:
         ("////\nnever ends\n", ["never ends"]),
         ("Title\n=====\n\ntext\n", ["Title", "text"]),
         ("[comment]\nhidden\n\nshown", ["shown"]),
+        ("[TIP]\n====\nPay.\n====\n\n.Code\n----\na = 1\n----\n", ["Pay.", "Code", "a = 1"]),
         (":a: {a}{a}\n:b: {a}{a}\n\n{b}", ["{a}{a}{a}{a}"]),
         ("|===\n|a\n|b\n|===", ["a\nb"]),
         ("image::a.png[A chart,200]\n\nimage:b.png[alt=x] and kbd:[Ctrl]", ["A chart", "and Ctrl"]),

@@ -1,4 +1,16 @@
-// Context: relations between the passages that answer a question.
+// Context: relations between the passages that answer a question, and what stands around them.
+
+// name: chunks_around
+// mode: read
+// params: corpus, generation, hits, reach, section
+// The chunks at most $reach before or after each hit in its document, as lists of ordinal, id and characters; with $section those
+// alone whose heading is the hit's or below it. Hits are rows of {id, document, ordinal, heading}.
+UNWIND $hits AS hit
+MATCH (c:Chunk {corpus: $corpus, document: hit.document})
+WHERE c.ordinal >= hit.ordinal - $reach AND c.ordinal <= hit.ordinal + $reach AND c.ordinal <> hit.ordinal
+  AND <visible(c, $generation)>
+  AND (NOT $section OR c.heading = hit.heading OR (hit.heading <> '' AND c.heading STARTS WITH hit.heading + ' > '))
+RETURN hit.id AS hit, collect([c.ordinal, c.id, c.end - c.start]) AS chunks;
 
 // name: shared_names
 // mode: read

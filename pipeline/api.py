@@ -31,6 +31,7 @@ from pipeline.retrieve.context import Context
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.lru import SharedCache
 from pipeline.retrieve.results import RetrieverResult
+from pipeline.retrieve.window import Expand
 from pipeline.settings import Settings, load_settings
 
 _Name = TypeVar("_Name", str, str | None)
@@ -191,12 +192,15 @@ class HopRank(AbstractContextManager["HopRank"]):
         tokens: int = 2000,
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
+        expand: Expand | str = Expand.NONE,
     ) -> Context:
         """Return passages as a language model reads them best; see :meth:`pipeline.flows.search.Retriever.context`."""
         count_tokens = self.embedder.count_tokens
         return self._retrievers.call(
             corpus,
-            lambda retriever: retriever.context(query_text, count_tokens, tokens=tokens, top_k=top_k, filters=filters),
+            lambda retriever: retriever.context(
+                query_text, count_tokens, tokens=tokens, top_k=top_k, filters=filters, expand=expand
+            ),
         )
 
     def evaluate(

@@ -25,6 +25,7 @@ from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.steps import choose_seeds, engine_for, find_candidates, rank, score, walk
 from pipeline.retrieve.trace import RankingTrace
+from pipeline.retrieve.window import Expand, expand_named, read_windows
 from pipeline.settings import Settings
 
 _Result = TypeVar("_Result")
@@ -157,16 +158,21 @@ class Retriever:
         tokens: int = 2000,
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
+        expand: Expand | str = Expand.NONE,
     ) -> Context:
         """Return the best passages for a question, out of ``top_k``, with at most ``tokens`` tokens, in reading order.
 
-        Raises the errors of :meth:`search`, and QuestionError if ``tokens`` is under 1.
+        Tokens that are left expand the passages by what stands around them in their documents, as far as ``filters``
+        admit it: by the neighbouring chunks, or the section. Raises the errors of :meth:`search`, and QuestionError if
+        ``tokens`` is under 1 or there is no such expansion.
         """
         if tokens < 1:
             raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
+        expand = expand_named(expand)
         trace, result = self._found(question, None, top_k, filters)
+        windows = read_windows(self._reader, result.hits, trace.generation, expand, tokens, trace.matches)
         relations = read_relations(self.corpus.at(trace.generation), [hit.id for hit in result.hits])
-        return build_context(question, result, relations, tokens, count_tokens)
+        return build_context(question, result, relations, tokens, count_tokens, windows)
 
     def prepare(self) -> None:
         """Project the visible generation now, if GDS will walk it; else the first questions do without GDS."""

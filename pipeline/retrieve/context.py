@@ -1,14 +1,19 @@
-"""Passages as input for a language model: related ones next to each other, with sources, within a token budget."""
+"""Passages as input for a language model: related ones next to each other, with sources, within a token budget.
+
+Hits come first. What the budget has room for besides, expands them by chunks of their windows, the best hit's first.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from pipeline.records import Hit
 from pipeline.retrieve.passage_relations import PassageRelations, Relation
 from pipeline.retrieve.results import RetrieverResult
+from pipeline.retrieve.window import Window
 from pipeline.text.outline import join_chunks
 
 Count = Callable[[str], int]
@@ -21,7 +26,7 @@ _CUT = " ..."
 class Passage:
     """A part of one document: a chunk, or several consecutive chunks, joined.
 
-    ``rank`` is the rank of its best chunk. ``source`` is its file and lines, or its key in a .jsonl file. ``tie`` is
+    ``rank`` is that of its best hit. ``source`` is its file and lines, or its key in a .jsonl file. ``tie`` is
     its relation to an earlier passage, and ``after`` the number of that passage, from 1; both are None without one.
     """
 
@@ -70,24 +75,67 @@ class Context:
 
 
 def build_context(
-    question: str, result: RetrieverResult, relations: PassageRelations, budget: int, count: Count
+    question: str,
+    result: RetrieverResult,
+    relations: PassageRelations,
+    budget: int,
+    count: Count,
+    windows: Mapping[str, Window] = MappingProxyType({}),
 ) -> Context:
     """Take hits, best first, up to ``budget`` tokens in all, and put them in reading order.
 
     A hit that doesn't fit is left out, and later hits are tried. If the first hit doesn't fit, its beginning is taken.
+    With ``windows``, by hit, the hits that are taken are expanded afterwards, each as far from itself as there is room.
     """
-    hits: list[Hit] = []
-    passages: tuple[Passage, ...] = ()
+    selection = _Selection(result.hits, relations, budget, count)
     for hit in result.hits:
-        longer = _chained(_joined([*hits, hit]), relations)
-        if count(_markdown(longer)) <= budget:
-            hits.append(hit)
-            passages = longer
-        elif not hits:
-            passages = _shortened(longer[0], budget, count)
-            hits += [hit] if passages else []
-    tokens, left_out = count(_markdown(passages)), len(result.hits) - len(hits)
-    return Context(question, passages, tokens, budget, left_out, result.metadata)
+        if not selection.add(hit) and not selection.chunks:
+            selection.add_beginning(hit)
+    for hit in tuple(selection.chunks.values()) if not selection.is_cut else ():
+        if hit.id in windows:
+            selection.expand(windows[hit.id])
+    passages = selection.passages
+    left_out = sum(hit.id not in selection.chunks for hit in result.hits)
+    return Context(question, passages, count(_markdown(passages)), budget, left_out, result.metadata)
+
+
+class _Selection:
+    """The chunks that are taken so far, by id and in the order of addition, and the passages that they make."""
+
+    def __init__(self, hits: Sequence[Hit], relations: PassageRelations, budget: int, count: Count) -> None:
+        self.chunks: dict[str, Hit] = {}
+        self.passages: tuple[Passage, ...] = ()
+        self.is_cut = False
+        self._ranked = {hit.id: hit for hit in hits}
+        self._relations = relations
+        self._budget = budget
+        self._count = count
+
+    def add(self, chunk: Hit) -> bool:
+        """Add a chunk if all still fits; return whether the chunk is there."""
+        if chunk.id in self.chunks:
+            return True
+        chunk = self._ranked.get(chunk.id, chunk)
+        longer = _chained(_joined([*self.chunks.values(), chunk]), self._relations)
+        if self.is_cut or self._count(_markdown(longer)) > self._budget:
+            return False
+        self.chunks[chunk.id], self.passages = chunk, longer
+        return True
+
+    def add_beginning(self, hit: Hit) -> None:
+        """Add as much of a hit as fits."""
+        self.passages = _shortened(_passage([hit]), self._budget, self._count)
+        self.is_cut = bool(self.passages)
+        self.chunks |= {hit.id: hit} if self.passages else {}
+
+    def expand(self, window: Window) -> None:
+        """Add the chunks of a window, the nearest first; a side ends at the first chunk that doesn't fit."""
+        sides = [iter(window.after), iter(window.before)]
+        while sides:
+            for side in tuple(sides):
+                chunk = next(side, None)
+                if chunk is None or not self.add(chunk):
+                    sides.remove(side)
 
 
 def source_of(document: str, path: str, line_start: int, line_end: int) -> str:
@@ -110,13 +158,15 @@ def _joined(hits: Sequence[Hit]) -> list[Passage]:
 
 def _passage(run: Sequence[Hit]) -> Passage:
     first, last = run[0], run[-1]
+    best = min((hit for hit in run if hit.rank), key=lambda hit: hit.rank)
+    is_expanded = not all(hit.rank for hit in run)
     return Passage(
         text=join_chunks((hit.start, hit.end, hit.text) for hit in run),
         document=first.document,
         title=first.title or first.document,
-        heading=first.heading,
+        heading=best.heading if is_expanded else first.heading,
         source=source_of(first.document, first.path, first.line_start, last.line_end),
-        rank=min(hit.rank for hit in run),
+        rank=best.rank,
         chunks=tuple(hit.id for hit in run),
     )
 

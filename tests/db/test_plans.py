@@ -105,9 +105,11 @@ PARAMS: Mapping[str, Any] = {
             "properties": {},
         }
     ],
+    "reach": 1,
     "schema_version": 2,
     "scope": "default",
     "seconds": 10,
+    "section": True,
     "seed": 0,
     "seeds": ["c"],
     "shards": [1],
@@ -134,6 +136,7 @@ PARAMS: Mapping[str, Any] = {
 
 OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "publish_generation": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
+    "chunks_around": {"hits": [{"id": "c", "document": "a.md", "ordinal": 1, "heading": "Ada"}]},
     "filtered_paths": {"documents": ["a.md"]},
     "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},

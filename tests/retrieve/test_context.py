@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +19,9 @@ from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import FilterError, QuestionError
 from pipeline.records import Hit
 from pipeline.retrieve.context import build_context
+from pipeline.retrieve.hits import read_hits
 from pipeline.retrieve.passage_relations import PassageRelations
+from pipeline.retrieve.window import Window
 
 QUESTION = "Where does the river of the otter rise?"
 NOTHING = PassageRelations({}, {})
@@ -146,6 +152,75 @@ def test_the_budget_holds_and_no_hit_comes_twice(rows: list[tuple[str, int, str]
     assert all(one.after is None or one.after < number for number, one in enumerate(built.passages, 1))
 
 
+ID = attrgetter("id")
+PAGE = " ".join(f"Sentence {number} of the page." for number in range(40))
+
+
+def page(name: str, cuts: list[int]) -> list[Hit]:
+    """The chunks of a document, each of which begins up to nine characters before the end of the one before."""
+    ends = [*cuts, len(PAGE)]
+    starts = [0, *(end - end % 10 for end in cuts)]
+    return [
+        replace(hit(0, name, PAGE[start:end], ordinal, start), heading=f"Part {ordinal // 3}")
+        for ordinal, (start, end) in enumerate(zip(starts, ends, strict=True))
+    ]
+
+
+PAGES = st.fixed_dictionaries(
+    {name: st.lists(st.integers(10, len(PAGE) - 1), max_size=7, unique=True).map(sorted) for name in "abc"}
+)
+
+
+@given(PAGES, st.data(), st.integers(1, 1500))
+def test_an_expansion_keeps_to_the_budget_drops_no_hit_and_repeats_nothing(
+    cuts: dict[str, list[int]], data: st.DataObject, budget: int
+) -> None:
+    pages = {name: page(name, ends) for name, ends in cuts.items()}
+    drawn = data.draw(st.lists(st.sampled_from([one for chunks in pages.values() for one in chunks]), unique_by=ID))
+    hits = [replace(one, rank=rank) for rank, one in enumerate(drawn, 1)]
+    reach = data.draw(st.integers(0, 8))
+    windows = {
+        one.id: Window(
+            tuple(reversed(pages[one.document][max(0, one.ordinal - reach) : one.ordinal])),
+            tuple(pages[one.document][one.ordinal + 1 : one.ordinal + 1 + reach]),
+        )
+        for one in hits
+    }
+    plain = build_context(QUESTION, result(*hits), NOTHING, budget, characters)
+
+    built = build_context(QUESTION, result(*hits), NOTHING, budget, characters, windows)
+
+    ids = [id_ for one in built.passages for id_ in one.chunks]
+    assert len(built.to_markdown()) == built.tokens <= budget
+    assert len(ids) == len(set(ids))
+    assert {id_ for one in plain.passages for id_ in one.chunks} <= set(ids)
+    assert built.left_out == len({one.id for one in hits} - set(ids)) <= plain.left_out
+    reachable = {chunk.id for window in windows.values() for side in window for chunk in side}
+    assert set(ids) <= reachable | {one.id for one in hits}
+    if any(one.text.endswith(" ...") for one in built.passages):
+        assert len(built.passages) == 1
+        return
+    for one in built.passages:
+        ordinals = [int(id_.removeprefix(one.document)) for id_ in one.chunks]
+        assert ordinals == list(range(ordinals[0], ordinals[-1] + 1))
+        chunks = pages[one.document]
+        text = PAGE[chunks[ordinals[0]].start : chunks[ordinals[-1]].end]
+        assert "".join(one.text.split()) == "".join(text.split())
+        assert one.source == f"/notes/{one.document}.md:{ordinals[0] + 1}-{ordinals[-1] + 2}"
+
+
+def test_the_best_hit_is_expanded_first_and_an_expanded_passage_stands_under_its_heading() -> None:
+    chunks = page("a", [100, 200, 300, 400])
+    best, second = replace(chunks[3], rank=1), replace(chunks[0], rank=2)
+    windows = {best.id: Window((chunks[2],), (chunks[4],)), second.id: Window((), (chunks[1],))}
+    room = len(build_context(QUESTION, result(best, second), NOTHING, 9_999, characters).to_markdown()) + 120
+
+    (first, other) = build_context(QUESTION, result(best, second), NOTHING, room, characters, windows).passages
+
+    assert (first.chunks, first.heading, first.rank) == (("a2", "a3"), "Part 1", 1)
+    assert other.chunks == ("a0",)
+
+
 @pytest.mark.parametrize("tokens", [40, 200, 2000])
 def test_on_a_real_corpus_the_budget_is_that_of_the_embedder(hoprank: HopRank, library: str, tokens: int) -> None:
     found = hoprank.context("Who taught the woman that met Charles Babbage?", corpus=library, tokens=tokens)
@@ -196,3 +271,50 @@ def test_tokens_are_guessed_until_the_model_is_loaded() -> None:
     assert embedder.count_tokens("four characters each") == 5
     embedder.token_offsets(["this loads it"])
     assert embedder.count_tokens("four characters each") == 3
+
+
+def ordinals(hoprank: HopRank, corpus: str, question: str, **options: Any) -> list[list[int]]:
+    """The ordinals of the chunks of each passage of a context that one hit begins."""
+    found = hoprank.context(question, corpus=corpus, top_k=1, **options)
+    stored = read_hits(hoprank.retriever(corpus).corpus, [id_ for one in found.passages for id_ in one.chunks])
+    return [[stored[id_].hit.ordinal for id_ in one.chunks] for one in found.passages]
+
+
+@pytest.mark.slow
+def test_a_hit_is_expanded_by_its_neighbours_or_by_its_section(
+    hoprank: HopRank, corpus_name: str, tmp_path: Path
+) -> None:
+    parts = {"Weirs": "A weir holds the river back.", "Otters": "The otter eats trout.", "Mills": "A mill grinds corn."}
+    hay = "The meadows beside it are cut for hay in a dry summer, and flooded in a wet one. " * 40
+    sections = (f"## {name}\n\n{hay}\n\n{first} {hay}" for name, first in parts.items())
+    (tmp_path / "river.md").write_text("# River\n\n" + "\n\n".join(sections))
+    hoprank.ingest(tmp_path, corpus=corpus_name)
+    question = "What does the otter eat?"
+    [[hit]] = ordinals(hoprank, corpus_name, question)
+
+    assert ordinals(hoprank, corpus_name, question, expand="neighbours") == [[hit - 1, hit, hit + 1]]
+    (passage,) = hoprank.context(question, corpus=corpus_name, top_k=1, tokens=9_000, expand="section").passages
+    assert passage.heading == "Otters"
+    assert passage.text.startswith("## Otters")
+    assert "The otter eats trout." in passage.text
+    assert passage.text.count("for hay in a dry summer") == 80
+    assert passage.source == f"{tmp_path}/river.md:9-13"
+    with pytest.raises(QuestionError, match="no expansion 'page'"):
+        hoprank.context(question, corpus=corpus_name, expand="page")
+
+
+def test_what_a_filter_excludes_expands_nothing_and_ends_the_passage(hoprank: HopRank, corpus_name: str) -> None:
+    texts = ["It began.", "The weir broke.", "The otter ate trout.", "It slept.", "It ended."]
+    random = Random(3)  # noqa: S311 - not a secret
+    vectors = [[random.random() for _ in range(384)] for _ in texts]
+    chunks = [{"text": text, "embedding": vectors[at], "secret": at == 1} for at, text in enumerate(texts)]
+    hoprank.add([{"id": "river", "chunks": chunks}], corpus=corpus_name)
+    question = "Which otter ate trout?"
+
+    for expand, plain, filtered in (
+        ("none", [2], [2]),
+        ("neighbours", [1, 2, 3], [2, 3]),
+        ("section", [*range(5)], [2, 3, 4]),
+    ):
+        assert ordinals(hoprank, corpus_name, question, expand=expand) == [plain]
+        assert ordinals(hoprank, corpus_name, question, expand=expand, filters={"secret": False}) == [filtered]

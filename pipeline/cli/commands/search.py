@@ -13,6 +13,7 @@ from pipeline.cli.views.output import print_json, say, spinner, warn
 from pipeline.errors import InputError
 from pipeline.registry import search_by_route
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.window import Expand
 
 
 def search(
@@ -87,6 +88,14 @@ def context(
     ] = 2000,
     top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many hits they are from.")] = 20,
     filters: Filters = None,
+    expand: Annotated[
+        Expand,
+        Option(
+            "--expand",
+            help="Let tokens that are left add what stands around the hits: the chunks before and after, or the rest of"
+            " the section.",
+        ),
+    ] = Expand.NONE,
     run: Embedding = Run(),
 ) -> None:
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
@@ -94,7 +103,8 @@ def context(
     conditions = read_filter(filters)
     with run.connect() as hoprank:
         with spinner("Searching"):
-            result = hoprank.context(question, corpus=corpus, tokens=tokens, top_k=top_k, filters=conditions)
+            options = {"tokens": tokens, "top_k": top_k, "filters": conditions, "expand": expand}
+            result = hoprank.context(question, corpus=corpus, **options)
         # Printed before the connection closes, which waits for a projection that the search began.
         warn_of_unknown_fields(result.metadata)
         if run.as_json:

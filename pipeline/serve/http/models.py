@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic.json_schema import SkipJsonSchema
 
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.window import Expand
 from pipeline.serve.jobs.records import Kind, State
 
 CorpusName = Annotated[str, Field(min_length=1, max_length=200, description="Name of a corpus.", examples=["docs"])]
@@ -41,6 +42,9 @@ class ContextRequest(Body):
     tokens: int = Field(default=2000, ge=1, le=100_000, description="The most tokens of the context.")
     top_k: int = Field(default=20, ge=1)
     filters: Filters = None
+    expand: Expand = Field(
+        default=Expand.NONE, description="What stands around the passages, as far as tokens are left."
+    )
 
 
 class Place(BaseModel):

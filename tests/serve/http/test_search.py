@@ -49,6 +49,18 @@ def test_context_is_what_python_returns(service: TestClient, hoprank: HopRank, l
     assert [passage["document"] for passage in answer["passages"]] == [one.document for one in expected.passages]
 
 
+def test_a_context_is_expanded_by_what_stands_around_its_passages(service: TestClient, library: str) -> None:
+    body = {"query": "Where does the path go on over the hills?", "corpus": library, "top_k": 1}
+
+    plain, section = (
+        service.post("/v1/context", json={**body, "expand": expand}).json() for expand in ("none", "section")
+    )
+
+    (before,), (after,) = plain["passages"], section["passages"]
+    assert set(before["chunks"]) < set(after["chunks"])
+    assert service.post("/v1/context", json={**body, "expand": "page"}).status_code == 422
+
+
 def test_a_question_longer_than_is_read_is_answered_and_that_is_said(service: TestClient, library: str) -> None:
     body = {"query": QUESTION + " now" * 4_000, "corpus": library}
 

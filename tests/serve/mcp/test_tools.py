@@ -103,6 +103,17 @@ def test_context_keeps_to_its_budget_and_names_its_sources(talk: Talk, library: 
     assert len(re.findall(r"^<passage-[0-9a-f]{8} ", context["text"], re.MULTILINE)) == len(context["sources"])
 
 
+def test_context_is_expanded_by_what_stands_around_its_passages(talk: Talk, library: str) -> None:
+    question = "Where does the path go on over the hills?"
+
+    sizes = [
+        talk.call("context", query=question, corpus=library, top_k=1, expand=expand)["tokens"]
+        for expand in ("none", "section")
+    ]
+
+    assert sizes[0] < sizes[1] <= 2000
+
+
 def test_filters_and_legs_reach_the_search(talk: Talk, corpus_name: str) -> None:
     documents = [{"id": f"d{year}", "text": f"A regatta in {year}.", "metadata": {"year": year}} for year in (1, 2)]
     talk.call("ingest", documents=documents, corpus=corpus_name)

@@ -37,7 +37,12 @@ async def context(body: ContextRequest, service: Service, grant: Granted) -> dic
 
     def call() -> dict[str, Any]:
         found = service.connection.context(
-            body.query, corpus=body.corpus, tokens=body.tokens, top_k=body.top_k, filters=body.filters
+            body.query,
+            corpus=body.corpus,
+            tokens=body.tokens,
+            top_k=body.top_k,
+            filters=body.filters,
+            expand=body.expand,
         )
         return found.to_json()
 

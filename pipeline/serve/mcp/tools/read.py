@@ -13,6 +13,7 @@ from pipeline.errors import InputError
 from pipeline.retrieve.context import source_of
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResultItem
+from pipeline.retrieve.window import Expand
 from pipeline.serve.mcp import models
 from pipeline.serve.mcp.models import Corpus, Filters, Query, TopK
 from pipeline.serve.mcp.service import Call
@@ -80,12 +81,17 @@ def context(
     tokens: Annotated[int, Field(ge=50, le=100_000, description="The most tokens of the text.")] = 2000,
     top_k: TopK = 20,
     filters: Filters = None,
+    expand: Annotated[
+        Expand, Field(description="Tokens that are left add the passages' neighbours, or the rest of their sections.")
+    ] = Expand.NONE,
 ) -> models.ContextResult:
     """Return passages to answer from, with their sources, within a budget of tokens."""
     call.grant.check(corpus)
     room = tokens
     for _ in range(_TRIES):
-        found = call.hoprank.context(query, corpus=corpus, tokens=max(room, 1), top_k=top_k, filters=filters)
+        found = call.hoprank.context(
+            query, corpus=corpus, tokens=max(room, 1), top_k=top_k, filters=filters, expand=expand
+        )
         text = fence([f"{one.head}\nSource: {one.citation}\n\n{one.text}" for one in found.passages])
         size = call.hoprank.embedder.count_tokens(text)
         if size <= tokens or not found.passages:

@@ -18,7 +18,7 @@ from pipeline.files.guard import encodable
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import wikilink_fragment, wikilink_target
 from pipeline.ingest.sources.metadata import flat, scalar_title
-from pipeline.ingest.sources.parsers.markdown import blanked, blocks_and_links, comment_spans
+from pipeline.ingest.sources.parsers.markdown import blanked, blocks_and_links, comment_spans, parsed
 from pipeline.ingest.sources.source import parser_errors
 from pipeline.ingest.sources.walk import Pattern, find, is_pattern
 from pipeline.records import Block, BlockKind, Link, Skipped
@@ -61,8 +61,9 @@ def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaul
     front = split_front_matter(text)
     mapping, body = front.mapping, front.text
     start = len(text) - len(body)
-    comments = comment_spans(body, obsidian=True)
-    blocks, links = blocks_and_links(body)
+    tree = parsed(body)
+    comments = comment_spans(tree, obsidian=True)
+    blocks, links = blocks_and_links(tree)
     blocks = blocks or tuple(paragraphs(body))
     shown = blanked(body, comments)
     fields = {**_properties(shown, blocks), **{str(name): value for name, value in mapping.items()}}

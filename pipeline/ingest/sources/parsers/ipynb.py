@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.files import Guard, Unreadable, decode, parse_json
 from pipeline.ingest.sources.parsers import html
-from pipeline.ingest.sources.parsers.markdown import blocks_and_links, structure
+from pipeline.ingest.sources.parsers.markdown import blocks_and_links, parsed, structure
 from pipeline.ingest.sources.source import Source, join, parser_errors
 from pipeline.records import Block, BlockKind, Document
 from pipeline.text.outline import first_heading
@@ -86,5 +86,5 @@ def _structured(kind: str, text: str) -> Document:
         with suppress(Unreadable):
             return replace(html.parse(Source("", "", text.encode())), links=())
         return Document("", "", "")
-    blocks, links = blocks_and_links(text)
+    blocks, links = blocks_and_links(parsed(text))
     return Document("", "", text, blocks, tuple(link for link in links if link.target))

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
@@ -19,11 +19,11 @@ from pipeline.text.outline import first_heading
 from pipeline.text.prose import trimmed
 
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-_RANGE = "range"
+_RANGE, _PAGE = "range", "html_block"
 _KINDS = {
     "heading_open": BlockKind.HEADING,
     "paragraph_open": BlockKind.PARAGRAPH,
-    "html_block": BlockKind.PARAGRAPH,
+    _PAGE: BlockKind.PARAGRAPH,
     "fence": BlockKind.CODE,
     "code_block": BlockKind.CODE,
     "table_open": BlockKind.TABLE,
@@ -53,11 +53,11 @@ _PARSER.block.ruler.at("reference", _reference)
 _PARSER.core.ruler.enableOnly(["normalize", "block"])
 
 
-def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[str, Any]) -> Iterator[Link]:
+def links(text: str, tokens: Sequence[Token], lines: Sequence[int], references: dict[str, Any]) -> Iterator[Link]:
     """Yield the links in ``text`` to other documents, or to places in this one (with an empty target), in order.
 
     ``tokens`` are the text's blocks from markdown-it-py. ``lines`` holds the offsets of its lines and, last, its
-    length. ``env`` holds its link references.
+    length.
     """
     cursor = 0
     for token in tokens:
@@ -66,7 +66,7 @@ def links(text: str, tokens: Sequence[Token], lines: Sequence[int], env: dict[st
         row = token.map[0]
         content = _as_written(token.content, text[lines[row] : lines[row + 1]])
         inline: list[Token] = []
-        _LINK_PARSER.inline.parse(content, _LINK_PARSER, env, inline)
+        _LINK_PARSER.inline.parse(content, _LINK_PARSER, references, inline)
         link_tokens = [child for child in inline if _RANGE in child.meta]
         if not link_tokens:
             continue
@@ -144,8 +144,9 @@ def structure(document: Document) -> Document:
     first heading of level 1, or empty.
     """
     front = split_front_matter(document.text)
-    mapping, text = front.mapping, blanked(front.text, comment_spans(front.text), "")
-    blocks, linked = blocks_and_links(text)
+    mapping, tree = front.mapping, without_comments(parsed(front.text))
+    text = tree.text
+    blocks, linked = blocks_and_links(tree)
     title = scalar_title(mapping.pop("title", None))
     return replace(
         document,
@@ -159,26 +160,64 @@ def structure(document: Document) -> Document:
     )
 
 
-def blocks_and_links(text: str) -> tuple[tuple[Block, ...], tuple[Link, ...]]:
-    """Return the blocks and links of Markdown without front matter; links within the text have an empty target."""
-    env: dict[str, Any] = {}
-    tokens, lines = _parsed(text, env)
-    return tuple(_blocks(text, tokens, lines)), tuple(links(text, tokens, lines, env))
+class Tree(NamedTuple):
+    """Markdown without front matter, parsed: the tokens of its blocks, the offsets of its lines, link references.
+
+    Last of the offsets is the length of the text.
+    """
+
+    text: str
+    tokens: Sequence[Token]
+    lines: Sequence[int]
+    references: dict[str, Any]
+
+    def spans(self, *types: str) -> list[tuple[int, int]]:
+        """Return the spans of blocks of these types, in order."""
+        return [
+            (self.lines[token.map[0]], self.lines[token.map[1]])
+            for token in self.tokens
+            if token.map and token.type in types
+        ]
 
 
-def _parsed(text: str, env: dict[str, Any]) -> tuple[Sequence[Token], Sequence[int]]:
-    """Return the tokens of a text's blocks, and the offsets of its lines and, last, its length."""
-    return _PARSER.parse(text, env), [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
+def parsed(text: str) -> Tree:
+    """Parse the blocks of Markdown without front matter."""
+    references: dict[str, Any] = {}
+    return Tree(text, _PARSER.parse(text, references), _lines(text), references)
 
 
-def comment_spans(text: str, *, obsidian: bool = False) -> list[tuple[int, int]]:
+def _lines(text: str) -> list[int]:
+    return [0, *(match.end() for match in _NEWLINE.finditer(text)), len(text)]
+
+
+def blocks_and_links(tree: Tree) -> tuple[tuple[Block, ...], tuple[Link, ...]]:
+    """Return the blocks and links of Markdown; links within the text have an empty target."""
+    return tuple(_blocks(tree.text, tree.tokens, tree.lines)), tuple(links(*tree))
+
+
+def without_comments(tree: Tree) -> Tree:
+    """Return Markdown without its comments, parsed anew only where these are no blocks of their own: most are."""
+    spans = comment_spans(tree)
+    if not spans:
+        return tree
+    text = blanked(tree.text, spans, "")
+    # blanking keeps the line feeds, so that each block has the same lines
+    blank = tree._replace(text=text, lines=_lines(text))
+    pages, rests = tree.spans(_PAGE), blank.spans(_PAGE)
+    starts = [start for start, _ in pages]
+    places = {bisect_right(starts, start) - 1 for start, _ in spans if _held(pages, starts, start)}
+    alone = all(_held(pages, starts, start) >= end for start, end in spans)
+    return blank if alone and not any(text[slice(*rests[place])].strip() for place in places) else parsed(text)
+
+
+def comment_spans(tree: Tree, *, obsidian: bool = False) -> list[tuple[int, int]]:
     """Return the spans of comments in Markdown, in order: of HTML and MDX, with ``obsidian`` those of ``%%`` too."""
+    text = tree.text
     is_marked = "<!--" in text or "{/*" in text or (obsidian and "%%" in text)
     spans = [match.span() for match in _UNSHOWN.finditer(text)] if "]: " in text else []
     if not spans and not is_marked:
         return []
-    tokens, lines = _parsed(text, {})
-    code = [(lines[token.map[0]], lines[token.map[1]]) for token in tokens if token.map and token.type in _CODE]
+    code = tree.spans(*_CODE)
     starts = [start for start, _ in code]
     shown = [span for span in spans if not _held(code, starts, span[0])]
     return sorted([*shown, *(_marked_comments(text, code, starts, obsidian=obsidian) if is_marked else ())])
@@ -232,7 +271,7 @@ def _blocks(text: str, tokens: Sequence[Token], lines: Sequence[int]) -> Iterato
     """Yield the blocks of ``text``, including list markers and heading signs."""
     for token in tokens:
         kind = _KINDS.get(token.type)
-        if kind is None or token.map is None or (token.type == "html_block" and not _has_text(token.content)):
+        if kind is None or token.map is None or (token.type == _PAGE and not _has_text(token.content)):
             continue
         start, end = trimmed(text, lines[token.map[0]], lines[token.map[1]])
         level = int(token.tag[1:]) if kind is BlockKind.HEADING else 0

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pipeline.ingest.sources.formats import parser_of
-from pipeline.ingest.sources.parsers.markdown import comment_spans
+from pipeline.ingest.sources.parsers.markdown import blocks_and_links, comment_spans, parsed, without_comments
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
 
@@ -333,11 +333,32 @@ def test_comments_are_left_out_and_lines_keep_their_numbers(text: str, shown: st
     assert document(text).text == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "is_parsed_once"),
+    [
+        ("# A\n\n<!-- b -->\n\nc [d](d.md)\n", True),
+        ("a\n<!-- b\n\nc --> <!-- d -->\n# E\n\n<!-- f -->\n- g\n", True),
+        ("<div>\n\n<!-- a -->\n\n`<!--`\n", True),
+        ("<!-- a --> b [c](c.md)\n", False),
+        ("a <!-- b --> c\n", False),
+        ("- <!-- a -->\n  b\n", False),
+        ("a\n[//]: # (b)\nc\n", False),
+    ],
+)
+def test_a_page_is_parsed_anew_only_if_a_comment_is_no_block_of_its_own(text: str, is_parsed_once: bool) -> None:
+    tree = parsed(text)
+    shown = without_comments(tree)
+
+    assert (shown.tokens is tree.tokens) == is_parsed_once
+    assert blocks_and_links(shown) == blocks_and_links(parsed(shown.text))
+    assert "b -->" not in shown.text
+
+
 @pytest.mark.parametrize("part", ["<!--", "{/*", "<!-- a", "%%", "%% a `", "<!-- a --> ", "`", "%%a%% ", "[x]: # (a\n"])
 def test_comments_are_found_in_linear_time(part: str) -> None:
     def seconds(count: int) -> float:
         start = time.process_time()
-        comment_spans("a " + part * count, obsidian=True)
+        comment_spans(parsed("a " + part * count), obsidian=True)
         return time.process_time() - start
 
     assert seconds(20_000) < 3 * seconds(10_000) + 0.1

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.parsers.line_text import LineText
+from pipeline.ingest.sources.parsers.line_text import LineText, without_front_matter
 from pipeline.records import BlockKind, Document
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
@@ -61,6 +61,7 @@ def structure(document: Document) -> Document:
     Attributes stand for their values. The text of a footnote follows its paragraph, and a row of a table is a line.
     What conditions hide is read too. Files that it includes are named in the warnings.
     """
+    document = without_front_matter(document)
     return _Reader(document.text.split("\n")).read(document)
 
 

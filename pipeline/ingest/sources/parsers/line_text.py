@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from pipeline.ingest.sources.metadata import flat
+from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.records import Block, BlockKind, Document, Link
 from pipeline.text.outline import first_heading
 
@@ -74,3 +75,19 @@ class LineText:
             self.blocks.append(Block(kind, start, start + len(bare), level))
         self._pieces.append(text)
         self._open, self._start, self.is_blank = [], self.offset, True
+
+
+def without_front_matter(document: Document) -> Document:
+    """Return a document without the front matter that site generators read above any markup, with its values."""
+    front = split_front_matter(document.text)
+    if not front.lines:
+        return document
+    title = scalar_title(front.mapping.pop("title", None))
+    return replace(
+        document,
+        title=document.title or title,
+        text=front.text,
+        metadata={**flat(front.mapping), **document.metadata},
+        line_offset=front.lines,
+        warnings=(*document.warnings, *front.warnings),
+    )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.parsers.line_text import LineText
+from pipeline.ingest.sources.parsers.line_text import LineText, without_front_matter
 from pipeline.records import BlockKind, Document
 
 _HEADING = re.compile(r"(\*+)[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|CANCELL?ED)[ \t]+)?(?:\[#\w\][ \t]+)?(.*)")
@@ -42,6 +42,7 @@ def structure(document: Document) -> Document:
     The text of a footnote that stands within a sentence follows its paragraph. States, priorities and tags are no part
     of a heading. Files that it includes are named in the warnings.
     """
+    document = without_front_matter(document)
     return _Reader(document.text.split("\n")).read(document)
 
 

@@ -213,3 +213,11 @@ def test_attributes_of_asciidoc_cannot_multiply_without_bounds() -> None:
     laughs = ":a0: ha\n" + "".join(f":a{at}: {{a{at - 1}}}{{a{at - 1}}}\n" for at in range(1, 40))
 
     assert len(parsed("asciidoc", f"{laughs}\n{'{a39} ' * 1000}").text) < 300_000
+
+
+@pytest.mark.parametrize("name", ["org", "asciidoc"])
+def test_front_matter_of_site_generators_is_no_text(name: str) -> None:
+    found = parsed(name, "---\ntitle: The fees\ntags: [sea]\n---\n\nIt is 40.\n")
+
+    assert (found.title, found.metadata, found.line_offset) == ("The fees", {"tags": ["sea"]}, 4)
+    assert [words for _, _, words in blocks(found)] == ["It is 40."]

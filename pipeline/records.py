@@ -137,7 +137,8 @@ class Document:
     no chunk, but for the span ``summary``, if it isn't empty. ``modified`` is the time of its file in ISO 8601, if that
     is to be known; a new time alone changes nothing. ``original`` is what to read the document from again, if that is
     in no file. ``page_starts`` holds the character offsets of a PDF's pages, else nothing. ``prechunked`` holds the
-    chunks that the document brings; without them it is cut. ``warnings`` say what of its file couldn't be read, each as
+    chunks that the document brings; without them it is cut. ``apart``: its outermost sections are texts of their own,
+    as messages of a mailbox are, and share no chunk. ``warnings`` say what of its file couldn't be read, each as
     the rest of a sentence that begins with its name: ``has a page without text``.
     """
 
@@ -155,6 +156,7 @@ class Document:
     summary: tuple[int, int] = (0, 0)
     page_starts: tuple[int, ...] = ()
     prechunked: tuple[SuppliedChunk, ...] = ()
+    apart: bool = False
     warnings: tuple[str, ...] = ()
 
 

@@ -63,7 +63,7 @@ class Chunker:
             maps = token_maps(stretches, self._token_offsets)
             for document, (_, start, end), tokens in zip(batch, stretches, maps, strict=True):
                 root = outline(document)
-                spans = self._spans(document.text, start, end, root, tokens)
+                spans = self._spans(document, start, end, root, tokens)
                 headings = _Headings(root, document.title)
                 yield _chunks(document, corpus_id, headings, [*self._summary(document), *spans])
 
@@ -75,13 +75,14 @@ class Chunker:
         (tokens,) = self._token_offsets([document.text[start:end]])
         return list(self._cut_again(document.text, start, end, len(tokens)))
 
-    def _spans(self, text: str, start: int, end: int, root: Section, tokens: TokenMap) -> list[MeasuredSpan]:
+    def _spans(self, document: Document, start: int, end: int, root: Section, tokens: TokenMap) -> list[MeasuredSpan]:
         if start == end:
             return []
-        size = tokens.count(start, end)
-        if size > self.max_tokens:
+        text, size = document.text, tokens.count(start, end)
+        if size > self.max_tokens or document.apart:
             cutter = SectionCutter(text, Packer(tokens, self.max_tokens, self.overlap))
-            spans = [trimmed(text, span.start, span.end) for span in cutter.cut(root)]
+            sections = _outermost(root) if document.apart else [root]
+            spans = [trimmed(text, span.start, span.end) for section in sections for span in cutter.cut(section)]
             return list(self._measured(text, spans, tokens))
         return [(start, end, size)] if tokens.exact else list(self._measured(text, [(start, end)], tokens))
 
@@ -109,6 +110,12 @@ class Chunker:
                 yield from self._measured(text, halves, tokens)
                 return
         yield start, end, size
+
+
+def _outermost(root: Section) -> list[Section]:
+    """Return the sections right below the root, after what stands before the first."""
+    before = [Section(0, (), root.start, root.body[-1].end, root.body)] if root.body else []
+    return [*before, *root.children]
 
 
 def cut(chunker: Chunker, documents: Sequence[Document], corpus_id: str) -> Iterator[tuple[Document, list[Chunk]]]:

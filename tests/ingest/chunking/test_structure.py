@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -50,6 +51,18 @@ def test_sections_of_level_two_keep_to_themselves() -> None:
 
     assert [chunk.text.split()[0:4] for chunk in chunks] == [["#", "T", "##", "A"], ["##", "B", "word", "word"]]
     assert [chunk.heading for chunk in chunks] == ["A", "B"]
+
+
+@pytest.mark.parametrize("limit", [50, 8])
+def test_sections_that_are_texts_of_their_own_share_no_chunk(limit: int) -> None:
+    text = f"# A\n\none\n\n## Part\n\ntwo\n\n# B\n\nthree\n\n# C\n\n{words(9)}\n"
+    document = parser_of("markdown")(Source("a.md", "a.md", text.encode()))
+
+    chunks = next(Chunker(word_offsets, limit, 0).chunk_all([replace(document, title="T", apart=True)], "corpus"))
+
+    assert [re.findall(r"^# (\w)", chunk.text, re.MULTILINE) for chunk in chunks][:3] == [["A"], ["B"], ["C"]]
+    assert [chunk.heading for chunk in chunks][:3] == ["A", "B", "C"]
+    assert len(next(Chunker(word_offsets, 50, 0).chunk_all([document], "corpus"))) == 1
 
 
 def test_small_siblings_below_level_two_share_a_chunk() -> None:

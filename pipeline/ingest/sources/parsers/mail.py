@@ -84,7 +84,7 @@ def _box(source: Source) -> Document:
     document = join(sections or [Document("", "", "")])
     if not document.blocks:
         raise Unreadable("has no message", _FIX)
-    return replace(document, key=source.key, path=source.path, title=source.stem, warnings=tuple(warnings))
+    return replace(document, key=source.key, path=source.path, title=source.stem, apart=True, warnings=tuple(warnings))
 
 
 def _messages(data: bytes) -> Iterator[bytes]:

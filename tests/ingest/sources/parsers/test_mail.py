@@ -114,7 +114,7 @@ def test_each_message_of_a_mailbox_is_a_section_under_its_subject() -> None:
 
     headings = [(found.text[block.start : block.end], block.level) for block in found.blocks if block.level]
     assert headings == [("Fees", 1), ("The new fees", 1), ("A page", 1), ("Fees", 2)]
-    assert found.title == "old mail"
+    assert (found.title, found.apart) == ("old mail", True)
     assert "\n\nFrom here on it is 41.\n\nFrom: nobody\n\n" in found.text
 
 

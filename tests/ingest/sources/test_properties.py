@@ -73,6 +73,44 @@ PIECES = st.sampled_from(
             "\u2028",
             "\r\n",
         ),
+        *(
+            "* ",
+            "#+begin_src\n",
+            "#+end_src\n",
+            ":LOGBOOK:\n",
+            ":END:\n",
+            "[fn:: a]",
+            "[[a.org][b]]",
+            "|===\n",
+            "----\n",
+            "////\n",
+            "footnote:[a]",
+            ":a: b\n",
+            "{a}",
+            "xref:a.adoc[b]",
+        ),
+        *(
+            "\\section{",
+            "\\footnote{",
+            "\\def\\a{",
+            "\\a",
+            "{",
+            "}",
+            "\\begin{tabular}{l}",
+            "\\end{tabular}",
+            "\\begin{verbatim}",
+            "\\end{verbatim}",
+            "\\begin{document}",
+            "\\item[",
+            "\\\\",
+            "\\'",
+            "\\[",
+            "\\href{a.tex}",
+            "&",
+            "$",
+            "%",
+        ),
+        *("From a\nSubject: b\n\n", "Content-Type: text/html\n\n", "=?utf-8?q?a?="),
         *("---\na: b\n---\n", "a: [", "key: value\n", "\x00", "\u0301", "\U0001f600"),
     ]
 )
@@ -86,7 +124,7 @@ def read_or_refused(name: str, data: bytes) -> Document | Unreadable:
         return error
 
 
-@pytest.mark.parametrize("name", ["text", "markdown", "rst", "html"])
+@pytest.mark.parametrize("name", ["text", "markdown", "rst", "html", "org", "asciidoc", "latex", "mail", "data"])
 @settings(max_examples=200)
 @given(content=TEXTS)
 def test_any_text_is_read_or_refused(name: str, content: str) -> None:
@@ -108,7 +146,7 @@ def test_any_text_is_read_or_refused(name: str, content: str) -> None:
     assert found.text.encode().decode() == found.text
 
 
-@pytest.mark.parametrize("name", ["markdown", "rst", "html", "pdf", "docx", "csv", "ipynb"])
+@pytest.mark.parametrize("name", ["markdown", "rst", "html", "pdf", "docx", "csv", "ipynb", "latex", "mail"])
 @settings(max_examples=60)
 @given(data=st.one_of(st.binary(max_size=300), st.binary(max_size=200).map(lambda data: b"%PDF-1.4\n" + data)))
 def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:

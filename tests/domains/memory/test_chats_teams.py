@@ -131,3 +131,78 @@ def test_discord_as_its_exporter_writes_it(tmp_path: Path) -> None:
         "the attached file x.png isn't read",
         "it is a note of the system (GuildMemberJoin)",
     ]
+
+
+def test_telegrams_polls_lists_contacts_and_places_are_read(tmp_path: Path) -> None:
+    def rich(words: str) -> list[dict[str, str]]:
+        return [{"type": "plain", "text": words}]
+
+    chat = telegram(
+        {"from": "Bo", "text": "", "poll": {"question": rich("Tea?"), "answers": [{"text": rich("Yes")}]}},
+        {"from": "Bo", "text": "", "todo_list": {"title": "Buy", "items": [{"text": "oil"}, {"text": rich("rope")}]}},
+        {"from": "Bo", "text": "", "contact_information": {"first_name": "Cy", "phone_number": "+49"}},
+        {"from": "Bo", "text": "", "place_name": "Quay", "address": "Pier 9"},
+        {"from": "Bo", "text": None, "poll": 5, "todo_list": [1], "contact_information": "x", "address": 7},
+    )
+
+    found = read(tmp_path, chat)
+
+    assert [one for _, one in said(found)] == ["Tea?\nYes", "Buy\noil\nrope", "Cy +49", "Quay\nPier 9"]
+    assert reasons(found) == ["it has no text"]
+
+
+def test_slack_says_what_was_changed_and_deleted(tmp_path: Path) -> None:
+    first, second, third = "1704103200.000100", "1704103201.000100", "1704103202.000100"
+    messages = slack(
+        {"text": "The key is in box A."},
+        {"text": "Tea?"},
+        {"text": "Kept."},
+        {"subtype": "message_changed", "message": {"user": "U1", "ts": first, "text": "In box B."}},
+        {"subtype": "message_changed", "message": {"user": "U1", "ts": first, "text": "In box C."}},
+        {"subtype": "message_deleted", "deleted_ts": second},
+        {"subtype": "message_changed", "message": 5},
+    )
+
+    found = read(tmp_path, messages)
+
+    assert [(memory.text, memory.key.rpartition("/")[2]) for memory in found.memories] == [
+        ("Kept.", third),
+        ("In box C.", first),
+    ]
+    assert reasons(found) == [
+        "it was changed later",
+        "it was deleted later",
+        "it was changed later",
+        "it says that a message was deleted",
+        "it has no text",
+    ]
+
+
+def test_slacks_lists_name_channels_and_those_who_talk(tmp_path: Path) -> None:
+    lists: dict[str, Any] = {
+        "users": [{"id": "U1", "real_name": "Ada Ash"}, {"id": "U2", "name": "bo"}],
+        "channels": [{"id": "C1", "name": "deck"}, {"id": "C2"}, 5],
+        "dms": [{"id": "D1", "members": ["U1", "U2"]}],
+        "groups": {"no": "list"},
+    }
+    for name, value in lists.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    messages = slack({"text": "See <#C1> and <#C9>."}, {"text": "", "files": [{"name": "code.txt", "preview": "7"}]})
+
+    found = [read(tmp_path, messages, f"{folder}/2024-01-01.json").memories for folder in ("deck", "D1", "old")]
+
+    assert [one.text for one in found[0]] == ["See #deck and #C9.", "code.txt:\n7"]
+    assert [memories[0].title for memories in found] == ["deck", "Ada Ash, bo", ""]
+    assert {memory.speaker for memories in found for memory in memories} == {"Ada Ash"}
+
+
+def test_discords_forwarded_messages_and_polls_are_read(tmp_path: Path) -> None:
+    forwarded = {"content": "The boiler is cold.", "attachments": [{"fileName": "b.png"}]}
+    poll = {"question": {"text": "Tea?"}, "answers": [{"text": "Yes"}, 5]}
+    own = {"type": "Default", "timestamp": T1, "author": {"name": "ada"}, "content": ""}
+    messages = [{"id": "1", **own, "forwardedMessage": forwarded}, {"id": "2", **own, "poll": poll}]
+
+    found = read(tmp_path, {"guild": {}, "channel": {"id": "2"}, "messages": messages})
+
+    assert said(found) == [("ada", "The boiler is cold."), ("ada", "Tea?\nYes")]
+    assert reasons(found) == ["the attached file b.png isn't read"]

@@ -305,7 +305,7 @@ def _team(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Fou
         return teams.discord(value, where, path)
     if teams.is_slack(items):
         return teams.slack(value, where, path, guard)
-    return teams.telegram(value, where, path) if teams.is_telegram(items) else None
+    return teams.telegram(value, where, path) if teams.is_telegram(value, items) else None
 
 
 def _keys(item: Message, turn: int) -> tuple[str, str]:

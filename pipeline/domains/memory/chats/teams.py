@@ -6,7 +6,8 @@ follow it in a line of their own.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pipeline.domains.memory.chats.messages import (
     Message,
     an_object,
     attached,
+    attached_texts,
     derived_name,
     each,
     first_of,
@@ -36,12 +38,14 @@ _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SAID = frozenset(("text", "blocks", "user"))
 _SLACK_SYSTEM = re.compile(
-    r"(?:channel|group|mpim|bot|pinned|unpinned)_(?!message|topic|purpose)\w+|joiner_notification|tombstone|sh_room_\w+"
+    r"(?:channel|group|mpim|bot|pinned|unpinned)_(?!message|topic|purpose)\w+|joiner_notification|tombstone|huddle_thread|sh_room_\w+"
 )
 """Notes of Slack on a channel; its topics and purposes are texts that people write."""
 
 _DISCORD_SAID = ("Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "ThreadStarterMessage")
-_TELEGRAM_MEDIA = ("photo", "file", "location_information", "contact_information", "invoice_information")
+_TELEGRAM_MEDIA = ("photo", "file", "location_information", "invoice_information")
+_TELEGRAM_CHATS = ("_chat", "_group", "_supergroup", "_channel", "saved_messages")
+_CONTACT = ("first_name", "last_name", "phone_number")
 
 
 def is_slack(items: Sequence[object]) -> bool:
@@ -49,8 +53,10 @@ def is_slack(items: Sequence[object]) -> bool:
     return any("ts" in item and "date" not in item and not _SAID.isdisjoint(item) for item in _seen(items))
 
 
-def is_telegram(items: Sequence[object]) -> bool:
-    """Return whether messages are Telegram's: their texts are lists of marked-up parts, or they have its fields."""
+def is_telegram(value: Mapping[str, Any], items: Sequence[object]) -> bool:
+    """Return whether a chat is Telegram's by its type, its messages' fields, or texts that are marked-up parts."""
+    if str(value.get("type")).endswith(_TELEGRAM_CHATS):
+        return True
     own = ("date_unixtime", "text_entities", "from_id", "actor_id")
     return any(
         "date" in item and (isinstance(item.get("text"), list) or any(map(item.get, own))) for item in _seen(items)
@@ -66,19 +72,45 @@ def _seen(items: Sequence[object]) -> Iterator[Mapping[str, Any]]:
     return (item for item in items[:_SEEN] if isinstance(item, Mapping))
 
 
+@dataclass(frozen=True, slots=True)
+class _Workspace:
+    """The names of people and channels of Slack, by their ids, and the titles of folders, by their names."""
+
+    people: Mapping[str, str] = field(default_factory=dict)
+    channels: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+
 def slack(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Found:
     """Return the messages of a channel or of a day in it; replies are in the session of their thread.
 
-    A file that is named by a day belongs to the channel that its folder is named by. People are named by the messages,
-    and by ``users.json`` beside the file or in the folder above.
+    A file that is named by a day belongs to the channel that its folder is named by. People are named by the messages
+    and, as channels are, by ``users.json`` and its like beside the file or in the folder above. Of a message that was
+    changed later in the file the last text is read, of a deleted one none.
     """
     chat = validated(Chat, value, where, GUARD)
     inherited = chat.inherited(path.stem, None)
+    workspace = _workspace_of(path, guard)
     inherited["conversation"] = chat.conversation or value.get("channel_id") or _channel(path, chat.messages)
+    inherited["title"] = inherited["title"] or workspace.titles.get(str(inherited["conversation"]))
     items = [item for item in chat.messages if isinstance(item, Mapping)]
-    names = _people(path, guard) | {id_: name for item in items for id_, name in _profile(item)}
+    people = {id_: name for item in items for id_, name in _profile(item)}
+    workspace = replace(workspace, people={**workspace.people, **people})
     threads = {thread for item in items if isinstance(thread := item.get("thread_ts"), str)}
-    return each(chat.messages, where, partial(_slack, names=names, threads=threads), inherited)
+    read = partial(_slack, workspace=workspace, threads=threads, later=_later(chat.messages))
+    return each(chat.messages, where, read, inherited)
+
+
+def _later(items: Sequence[object]) -> dict[str, tuple[int, str]]:
+    """Return the place, from 1, of what changes or deletes a message last, and which of both, by its ``ts``."""
+    later: dict[str, tuple[int, str]] = {}
+    for place, item in enumerate(items, 1):
+        kind = item.get("subtype") if isinstance(item, Mapping) else None
+        if isinstance(item, Mapping) and kind in ("message_changed", "message_deleted"):
+            held = item.get("message")
+            ts = held.get("ts") if isinstance(held, Mapping) else item.get("deleted_ts")
+            later |= {ts: (place, "changed" if kind == "message_changed" else "deleted")} if isinstance(ts, str) else {}
+    return later
 
 
 def _slack(
@@ -87,19 +119,27 @@ def _slack(
     inherited: Mapping[str, Any],
     place: int,
     *,
-    names: Mapping[str, str],
+    workspace: _Workspace,
     threads: set[str],
+    later: Mapping[str, tuple[int, str]],
 ) -> Message:
     item = an_object(item, where)
+    if item.get("subtype") == "message_deleted":
+        return message({}, where, read=("", ["it says that a message was deleted"]))
+    if item.get("subtype") == "message_changed" and isinstance(item.get("message"), Mapping):
+        item = {**item["message"], "subtype": None}
     user, ts = item.get("user"), item.get("ts")
+    at, what = later.get(str(ts), (place, ""))
+    if at != place:
+        return message({}, where, read=("", [f"it was {what} later"]))
     profile = item.get("bot_profile")
     bot = item.get("username") or (profile.get("name") if isinstance(profile, Mapping) else None)
     thread = item.get("thread_ts") or (ts if isinstance(ts, str) and ts in threads else None)
-    fields = {"id": ts, "date": ts, "session": thread, "speaker": names.get(str(user)) or bot or user}
-    return message(fields, where, inherited, place, read=_slack_text(item, names, where), exported=True)
+    fields = {"id": ts, "date": ts, "session": thread, "speaker": workspace.people.get(str(user)) or bot or user}
+    return message(fields, where, inherited, place, read=_slack_text(item, workspace, where), exported=True)
 
 
-def _slack_text(item: Mapping[str, Any], names: Mapping[str, str], where: str) -> tuple[str, list[str]]:
+def _slack_text(item: Mapping[str, Any], workspace: _Workspace, where: str) -> tuple[str, list[str]]:
     if isinstance(subtype := item.get("subtype"), str) and _SLACK_SYSTEM.fullmatch(subtype):
         return "", [_system(subtype)]
     text, blocks, previews = item.get("text") or "", item.get("blocks"), item.get("attachments")
@@ -107,12 +147,15 @@ def _slack_text(item: Mapping[str, Any], names: Mapping[str, str], where: str) -
         raise GUARD.fault(where, f"has the `text` {text!r:.60}: it isn't a text")
     if not text.strip():
         text = "".join(_block_texts(blocks)).strip()
-    left_out = attached(item, ("files",))
+    texts, left_out = attached_texts(item, ("files",), "preview")
+    if isinstance(comment := item.get("comment"), Mapping) and isinstance(comment.get("comment"), str):
+        texts.append(comment["comment"])
+    text = "\n".join([*([text] if text.strip() else []), *(one for one in texts if one not in text)])
     if isinstance(previews, list) and previews:
         shown = [text for one in previews if (text := _preview(one))]
         left_out += [] if shown or text else ["an attachment has no text"]
         text = "\n".join([*([text] if text.strip() else []), *(one for one in shown if one not in text)])
-    return _unmarked(text, names), left_out
+    return _unmarked(text, workspace), left_out
 
 
 def _preview(item: object) -> str:
@@ -123,6 +166,17 @@ def _preview(item: object) -> str:
     return "\n".join(fields) or (fallback if isinstance(fallback := item.get("fallback"), str) else "")
 
 
+_INLINE: Mapping[object, tuple[str, Sequence[str]]] = {
+    "user": ("<@{}>", ("user_id",)),
+    "channel": ("<#{}>", ("channel_id",)),
+    "usergroup": ("<!{}>", ("usergroup_id",)),
+    "broadcast": ("<!{}>", ("range",)),
+    "emoji": (":{}:", ("name",)),
+    "link": ("<{}|{}>", ("url", "text")),
+}
+"""The markup for the elements of blocks that aren't text, as in texts, and the fields that it shows."""
+
+
 def _block_texts(block: object) -> Iterator[str]:
     """Yield the texts of blocks, in order; a section ends with a line end."""
     if isinstance(block, list):
@@ -130,12 +184,9 @@ def _block_texts(block: object) -> Iterator[str]:
             yield from _block_texts(one)
     elif isinstance(block, Mapping):
         kind, text = block.get("type"), block.get("text")
-        if kind == "user":
-            yield f"<@{block.get('user_id')}>"
-        elif kind == "emoji":
-            yield f":{block.get('name')}:"
-        elif kind == "link":
-            yield f"<{block.get('url')}|{text or block.get('url')}>"
+        if isinstance(kind, str) and kind in _INLINE:
+            markup, fields = _INLINE[kind]
+            yield markup.format(*(block.get(name) or block.get(fields[0]) for name in fields))
         elif isinstance(text, str):
             yield text
         else:
@@ -145,16 +196,16 @@ def _block_texts(block: object) -> Iterator[str]:
         yield "\n" if str(kind).startswith(("section", "rich_text_", "header", "context")) else ""
 
 
-def _unmarked(text: str, names: Mapping[str, str]) -> str:
+def _unmarked(text: str, workspace: _Workspace) -> str:
     """Return a text of Slack as people see it: names for ids, words for links, signs for their escapes."""
     links: list[str] = []
 
     def shown(match: re.Match[str]) -> str:
         target, _, label = match[1].partition("|")
         if target[0] == "@":
-            return "@" + (label.lstrip("@") or names.get(target[1:], target[1:]))
+            return "@" + (label.lstrip("@") or workspace.people.get(target[1:], target[1:]))
         if target[0] == "#":
-            return "#" + (label.lstrip("#") or target[1:])
+            return "#" + (label.lstrip("#") or workspace.channels.get(target[1:], target[1:]))
         if target[0] == "!":
             return label or "@" + target[1:].partition("^")[0]
         if label and label not in target:
@@ -176,15 +227,47 @@ def _channel(path: Path, items: Sequence[object]) -> str:
     return derived_name(path.stem, {"speaker": first.get("user"), "date": first.get("ts"), "text": first.get("text")})
 
 
-def _people(path: Path, guard: Guard) -> dict[str, str]:
-    """Return the names of people by id in ``users.json``; none where it isn't there or can't be read."""
+_LISTS = ("users", "channels", "groups", "mpims", "dms")
+
+
+def _workspace_of(path: Path, guard: Guard) -> _Workspace:
+    """Return what the lists beside a file, or in the folder above, name."""
     for folder in (path.absolute().parent, path.absolute().parent.parent):
-        try:
-            users = read_json(folder / "users.json", guard)
-        except SourceError:
-            continue
-        return {id_: name for user in users if isinstance(user, Mapping) for id_, name in _profile(user)}
-    return {}
+        stamps = tuple(map(_stamp, (folder / f"{name}.json" for name in _LISTS)))
+        if any(stamps):
+            return _workspace(folder, stamps, guard)
+    return _Workspace()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        return None
+    return state.st_mtime_ns, state.st_size
+
+
+@lru_cache(maxsize=4)  # an export has a file a day for each channel, all with the same lists
+def _workspace(folder: Path, stamps: tuple[tuple[int, int] | None, ...], guard: Guard) -> _Workspace:
+    lists = {name: _listed(folder / f"{name}.json", guard) for name, stamp in zip(_LISTS, stamps, strict=True) if stamp}
+    people = {id_: name for user in lists.get("users", ()) for id_, name in _profile(user)}
+    named = [one for name in _LISTS[1:-1] for one in lists.get(name, ()) if isinstance(one.get("name"), str)]
+    channels = {str(one.get("id")): str(one["name"]) for one in named}
+    titles = {name: name for name in channels.values()}
+    for one in lists.get("dms", ()):
+        members = one.get("members")
+        names = [people.get(str(member), str(member)) for member in (members if isinstance(members, list) else [])]
+        titles[str(one.get("id"))] = ", ".join(names)
+    return _Workspace(people, channels, titles)
+
+
+def _listed(path: Path, guard: Guard) -> list[Mapping[str, Any]]:
+    """Return the objects in a list; none where it can't be read."""
+    try:
+        listed = read_json(path, guard)
+    except SourceError:
+        return []
+    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
 
 
 def _profile(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -221,13 +304,22 @@ def _telegram_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]
     text = _rich(first_of(item, ("text",)) or first_of(item, ("text_entities",)) or "", where)
     media = [name for name in _TELEGRAM_MEDIA if item.get(name)]
     left_out = [left_out_file(first_of(item, ("file_name", "media_type")) or name.split("_")[0]) for name in media]
-    if isinstance(poll := item.get("poll"), Mapping):
-        answers = poll.get("answers")
-        options = [
-            one.get("text") for one in (answers if isinstance(answers, list) else []) if isinstance(one, Mapping)
-        ]
-        text = "\n".join(str(one) for one in (text, poll.get("question"), *options) if one)
-    return text, left_out
+    texts = [text, *_listed_texts(item.get("poll"), "question", "answers", where)]
+    texts += _listed_texts(item.get("todo_list"), "title", "items", where)
+    contact = item.get("contact_information")
+    known = [contact.get(name) for name in _CONTACT] if isinstance(contact, Mapping) else []
+    texts.append(" ".join(one for one in known if isinstance(one, str) and one))
+    texts += [one for name in ("place_name", "address") if isinstance(one := item.get(name), str)]
+    return "\n".join(one for one in texts if one), left_out
+
+
+def _listed_texts(value: object, title: str, items: str, where: str) -> list[str]:
+    """Return the title of a poll or a list, and the texts in it."""
+    if not isinstance(value, Mapping):
+        return []
+    listed = value.get(items)
+    held = [one.get("text") for one in (listed if isinstance(listed, list) else []) if isinstance(one, Mapping)]
+    return [_rich(one, where) for one in (value.get(title), *held) if isinstance(one, str | list)]
 
 
 def _rich(value: object, where: str) -> str:
@@ -271,8 +363,16 @@ def _discord_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
     text = _MENTION.sub(lambda match: f"@{names.get(match[1]) or match[1]}", _EMOJI.sub(r"\1", text))
     embeds = item.get("embeds")
     shown = [text for one in (embeds if isinstance(embeds, list) else []) if (text := _embed(one))]
-    text = "\n".join([*([text] if text.strip() else []), *(one for one in shown if one not in text)])
-    return text, attached(item, ("attachments", "stickers"))
+    left_out = attached(item, ("attachments", "stickers"))
+    if isinstance(forwarded := item.get("forwardedMessage"), Mapping):
+        told, others = _discord_text({**forwarded, "type": "Default", "forwardedMessage": None}, where)
+        shown, left_out = [*shown, told], [*left_out, *others]
+    if isinstance(poll := item.get("poll"), Mapping):
+        question = poll.get("question")
+        asked = {**poll, "question": question.get("text") if isinstance(question, Mapping) else question}
+        shown += _listed_texts(asked, "question", "answers", where)
+    text = "\n".join([*([text] if text.strip() else []), *(one for one in shown if one and one not in text)])
+    return text, left_out
 
 
 def _embed(item: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -166,9 +167,102 @@ def test_claude_names_attached_files(tmp_path: Path) -> None:
 
     found = read(tmp_path, [{"uuid": "c", "chat_messages": [message]}])
 
-    assert [one for _, one in said(found)] == ["Read it."]
+    assert [one for _, one in said(found)] == ["Read it.\n\nlog.txt:\nx"]
     assert reasons(found) == [
-        "the attached file log.txt isn't read",
         "the attached file a.png isn't read",
         "an attached file isn't read",
     ]
+
+
+def turn(uuid: str, parent: str | None, said: str, **fields: Any) -> dict[str, Any]:
+    own = {"uuid": uuid, "sender": "human", "text": said, "created_at": T1}
+    return {**own, **({"parent_message_uuid": parent} if parent else {}), **fields}
+
+
+BRANCHED = [
+    turn("a", "nil", "Which?"),
+    turn("b", "a", "Express"),
+    turn("c", "a", "Hono"),
+    turn("d", "b", "Why Express?"),
+    turn("e", "c", "Why Hono?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "kept"),
+    [
+        (None, ["Which?", "Hono", "Why Hono?"]),
+        ("d", ["Which?", "Express", "Why Express?"]),
+        ("b", ["Which?", "Express", "Why Express?"]),
+        ("gone", ["Which?", "Hono", "Why Hono?"]),
+        (["d"], ["Which?", "Hono", "Why Hono?"]),
+    ],
+)
+def test_of_claudes_branches_the_kept_one_is_read(tmp_path: Path, leaf: Any, kept: list[str]) -> None:
+    found = read(tmp_path, [{"uuid": "x", "chat_messages": BRANCHED, "current_leaf_message_uuid": leaf}])
+
+    assert [one for _, one in said(found)] == kept
+    assert reasons(found) == ["2 messages of branches that weren't kept"]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [turn("a", None, "1"), turn("b", None, "2")],
+        [turn("a", "gone", "1"), turn("b", "lost", "2")],
+        [turn("a", "b", "1"), turn("b", "a", "2")],
+        [turn("b", "a", "1"), turn("a", "nil", "2")],
+        [turn("a", "a", "1"), {**turn("b", "a", "2"), "uuid": ["b"]}],
+    ],
+)
+def test_of_claudes_messages_none_is_lost_without_a_branch(tmp_path: Path, messages: list[dict[str, Any]]) -> None:
+    found = read(tmp_path, [{"uuid": "x", "chat_messages": messages}])
+
+    assert len(found.memories) + len(found.skipped) == 2
+    assert not [reason for reason in reasons(found) if "branches" in reason]
+
+
+def test_claudes_attached_texts_and_artifacts_are_read(tmp_path: Path) -> None:
+    pasted = [{"file_name": "paste.txt", "extracted_content": "The oil is in the shed."}, {"extracted_content": "And?"}]
+    artifact = {"type": "tool_use", "name": "artifacts", "input": {"title": "Plan", "content": "Buy oil."}}
+    messages = [turn("a", None, "", attachments=pasted), turn("b", "a", "", content=[artifact])]
+
+    found = read(tmp_path, [{"uuid": "x", "chat_messages": messages}])
+
+    assert [one for _, one in said(found)] == ["paste.txt:\nThe oil is in the shed.\n\nAnd?", "Plan\nBuy oil."]
+    assert not reasons(found)
+
+
+def test_calls_of_chatgpt_arent_read_but_what_it_writes_is(tmp_path: Path) -> None:
+    plan = json.dumps({"name": "Plan", "type": "document", "content": "Buy oil."})
+    nodes: Nodes = {
+        "a": (None, ["b"], {"content_type": "code", "text": "print(1)"}),
+        "b": ("a", ["c"], {"content_type": "code", "text": plan}),
+        "c": ("b", [], {"content_type": "code", "text": "1 + 1"}),
+    }
+    chat = chatgpt(nodes, "c")
+    for name, tool in (("a", "python"), ("b", "canmore.create_textdoc"), ("c", "all")):
+        chat["mapping"][name]["message"]["recipient"] = tool
+
+    found = read(tmp_path, [chat])
+
+    assert [one for _, one in said(found)] == ["Plan\nBuy oil.", "1 + 1"]
+    assert reasons(found) == ["the call of the tool python isn't read"]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("See \ue200cite\ue202turn0search0\ue201.", "See ([w](https://w.example))."),
+        ("See \ue200cite\ue202turn9\ue201.", "See."),
+        ('Ask \ue200entity\ue202["people","Ada Ash","x"]\ue201 now', "Ask Ada Ash now"),
+        ("Oars【4†source】.", "Oars."),
+        ("【港】 is \ue200 open", "【港】 is \ue200 open"),
+    ],
+)
+def test_marks_of_chatgpt_are_read_as_they_are_shown(tmp_path: Path, written: str, shown: str) -> None:
+    chat = chatgpt({"a": (None, [], text(written))}, "a")
+    reference = {"matched_text": "\ue200cite\ue202turn0search0\ue201", "alt": "([w](https://w.example))"}
+    chat["mapping"]["a"]["message"]["metadata"] = {"content_references": [reference, 5, {"matched_text": []}]}
+
+    assert said(read(tmp_path, [chat])) == [("user", shown)]

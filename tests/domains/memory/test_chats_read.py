@@ -356,7 +356,9 @@ FIELDS = st.sampled_from(
     "mapping current_node parent children message parts type chat_messages attachments source target valid_at "
     "confidence aliases guild channel ts thread_ts user blocks elements subtype user_profile real_name files embeds "
     "mentions text_entities href poll answers from_id chats list uuid sessionId leafUuid summary snapshot content_type "
-    "parts isMeta timestamp".split()
+    "parts isMeta timestamp parent_message_uuid current_leaf_message_uuid extracted_content recipient "
+    "content_references matched_text alt forwardedMessage todo_list contact_information input preview "
+    "comment deleted_ts".split()
 )
 LEAVES = st.none() | st.booleans() | st.integers(-5, 2**60) | st.sampled_from(["", "a", "2024-01-01", "a\x00"])
 VALUES = st.recursive(

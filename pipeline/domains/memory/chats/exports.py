@@ -1,6 +1,7 @@
 """Conversations as ChatGPT and Claude export them."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -13,31 +14,78 @@ from pipeline.domains.memory.chats.messages import (
     Message,
     an_object,
     attached,
-    each,
+    attached_texts,
     message,
     text_in,
 )
 from pipeline.errors import SourceError
+from pipeline.files import parse_json
 from pipeline.files.validated import validated
 from pipeline.records import Skipped
 from pipeline.text.prose import counted
+
+_MARK = re.compile(r" ?(?:\ue200([^\ue200\ue201]{0,500})\ue201|【[^【】\n]{0,60}†[^【】\n]{0,60}】)")
+"""A mark of a source or of a name in a text of ChatGPT, between signs of private use."""
 
 _HIDDEN = ("user_editable_context", "model_editable_context")
 """Content that the one who talks never sees: their own profile, and what the model has noted of them."""
 
 
 def claude(value: Mapping[str, Any], where: str, path: Path) -> Found:
-    """Return the messages of a conversation of Claude's export; attached files are left out."""
+    """Yield the messages of a conversation of Claude's export.
+
+    Edited questions and repeated answers branch it: the branch is read that ends with the leaf that the export names,
+    else with the newest message. Attached texts are read, other files are left out.
+    """
     chat = validated(Chat, value, where, GUARD)
     inherited = chat.inherited(path.stem, next(iter(chat.chat_messages), None))
-    return each(chat.chat_messages, where, _claude, inherited)
+    dropped = _other_branches(chat.chat_messages, value.get("current_leaf_message_uuid"))
+    for place, item in enumerate(chat.chat_messages, 1):
+        if not (dropped and isinstance(item, Mapping) and str(item.get("uuid")) in dropped):
+            at = f"{where}, message {place}"
+            yield at, partial(_claude, item, at, inherited, place)
+    if dropped:
+        yield Skipped(where, f"{counted(len(dropped), 'message')} of branches that weren't kept")
+
+
+def _other_branches(items: Sequence[object], leaf: object) -> set[str]:
+    """Return the ids of the messages on the branches that weren't kept.
+
+    Of those that follow one message, that on the branch of ``leaf`` is kept, or the last where none is. A message whose
+    parent isn't named is on all branches.
+    """
+    named = [item for item in items if isinstance(item, Mapping) and isinstance(item.get("uuid"), str)]
+    parents = {item["uuid"]: up for item in named if isinstance(up := item.get("parent_message_uuid"), str)}
+    children: dict[str, list[str]] = {}
+    for id_, parent in parents.items():
+        children.setdefault(parent, []).append(id_)
+    if all(len(siblings) == 1 for siblings in children.values()):
+        return set()
+    newest = max(enumerate(named), key=lambda item: (str(item[1].get("created_at") or ""), item[0]))[1]["uuid"]
+    at, kept = leaf if isinstance(leaf, str) and leaf in parents else newest, dict[object, None]()
+    while isinstance(at, str) and at not in kept:
+        kept[at] = None
+        at = parents.get(at)
+    waiting = [
+        id_
+        for siblings in children.values()
+        for id_ in siblings
+        if id_ != next((one for one in siblings if one in kept), siblings[-1])
+    ]
+    dropped: set[str] = set()
+    while waiting:
+        if (id_ := waiting.pop()) not in dropped and id_ not in kept:
+            dropped.add(id_)
+            waiting += children.get(id_, ())
+    return dropped
 
 
 def _claude(item: object, where: str, inherited: Mapping[str, Any], place: int) -> Message:
     """The parts of ``content`` are read before ``text``, which has placeholders for other parts."""
     item = an_object(item, where)
     text, left_out = text_in(item, ("content", "text"), where)
-    read = text, [*left_out, *attached(item, ("attachments", "files"))]
+    texts, files = attached_texts(item, ("attachments", "files"), "extracted_content")
+    read = "\n\n".join([*([text] if text.strip() else []), *texts]), [*left_out, *files]
     return message(item, where, inherited, place, read=read, exported=True)
 
 
@@ -100,10 +148,51 @@ def _text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
     if not isinstance(content, Mapping):
         text, left_out = text_in(item, ("content",), where)
         return text, [*left_out, *files]
+    if isinstance(tool := item.get("recipient"), str) and tool not in ("", "all"):
+        canvas = _canvas(content.get("text")) if tool.startswith("canmore.") else ""
+        return canvas, files if canvas else [f"the call of the tool {tool:.60} isn't read", *files]
     text, left_out = text_in(content, ("parts", "text", "result"), where)
+    text = _unmarked(text, metadata)
     if not (text or left_out):
         left_out = [f"content of type {content.get('content_type')} has no text"]
     return text, [*left_out, *files]
+
+
+def _canvas(call: object) -> str:
+    """Return the title and text of a document that the model writes beside the conversation; empty for other calls."""
+    try:
+        written = parse_json(call) if isinstance(call, str) else None
+    except SourceError:
+        return ""
+    texts = [written.get(name) for name in ("name", "content")] if isinstance(written, Mapping) else []
+    return "\n".join(one for one in texts if isinstance(one, str) and one.strip())
+
+
+def _unmarked(text: str, metadata: object) -> str:
+    """Return a text with what ChatGPT shows for the marks of its sources and of names."""
+    listed = metadata.get("content_references") if isinstance(metadata, Mapping) else None
+    shown = {
+        one.get("matched_text"): one.get("alt")
+        for one in (listed if isinstance(listed, list) else [])
+        if isinstance(one, Mapping) and isinstance(one.get("matched_text"), str)
+    }
+
+    def replaced(match: re.Match[str]) -> str:
+        alternative = shown.get(match[0].lstrip(" ")) or _named_in(match[1])
+        before = " " if match[0].startswith(" ") else ""
+        return before + alternative if isinstance(alternative, str) and alternative else ""
+
+    return _MARK.sub(replaced, text)
+
+
+def _named_in(mark: str | None) -> str:
+    """Return the name in the mark of an entity: ``entity["people", "Ada", ...]``; empty for other marks."""
+    if not mark or not mark.startswith("entity"):
+        return ""
+    with suppress(SourceError):
+        held = parse_json(mark.removeprefix("entity").lstrip("\ue202"))
+        return str(held[1]) if isinstance(held, list) and len(held) > 1 else ""
+    return ""
 
 
 def _first_text(item: object) -> str:

@@ -319,6 +319,10 @@ def _part(item: object, where: str) -> tuple[str, str]:
     if kind in ("text", "input_text", "output_text", None) and not isinstance(text, str | None):
         raise GUARD.fault(where, f"has the `text` {text!r:.60}: it isn't a text")
     if kind in ("tool_use", "tool_call", "server_tool_use") and (name := item.get("name")):
+        held = item.get("input")
+        written = [held.get(field) for field in ("title", "content")] if isinstance(held, Mapping) else []
+        if name == "artifacts" and written and isinstance(written[1], str) and written[1].strip():
+            return "", "\n".join(one for one in written if isinstance(one, str) and one)  # a text that people see
         return f"the call of the tool {name!s:.60} isn't read", ""
     if kind == "tool_result":
         return "the result of a tool isn't read", ""
@@ -330,6 +334,19 @@ def attached(item: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """Return why each file in the lists of these names is left out."""
     files = [one for name in names if isinstance(listed := item.get(name), list) for one in listed]
     return [left_out_file(first_of(one, FILE_NAMES) if isinstance(one, Mapping) else None) for one in files]
+
+
+def attached_texts(item: Mapping[str, Any], names: Sequence[str], field: str) -> tuple[list[str], list[str]]:
+    """Return the texts of attached files that have one as ``field``, below its name; and why others are left out."""
+    texts: list[str] = []
+    left_out: list[str] = []
+    for one in (file for name in names if isinstance(listed := item.get(name), list) for file in listed):
+        name = first_of(one, FILE_NAMES) if isinstance(one, Mapping) else None
+        if isinstance(one, Mapping) and isinstance(text := one.get(field), str) and text.strip():
+            texts.append(f"{name}:\n{text}" if isinstance(name, str) and name.strip() else text)
+        else:
+            left_out.append(left_out_file(name))
+    return texts, left_out
 
 
 def left_out_file(name: object) -> str:

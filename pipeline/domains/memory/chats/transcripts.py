@@ -36,6 +36,45 @@ def turn(value: Mapping[str, Any], where: str, titles: "Titles") -> Found:
         yield Skipped(where, f"a line of type {kind:.40} is no turn")
 
 
+_NO_TURNS = {
+    "isMeta": "the session hides it",
+    "isCompactSummary": "it sums up the turns before it",
+    "isApiErrorMessage": "it is an error of the service",
+}
+"""Why a line that looks like a turn is none, by the field that says so."""
+
+_OUTPUTS = ("local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr")
+_INTERRUPTED = "[Request interrupted by user"
+
+
+def _shown(text: str, left_out: list[str]) -> tuple[str, list[str]]:
+    """Return a text as its writer wrote it, without what the program adds, and why parts are left out."""
+    if text.startswith(_INTERRUPTED) and text.endswith("]") and "\n" not in text:
+        return "", [*left_out, "it is a note of the system"]
+    text, _ = _without(text, "system-reminder")
+    for tag in _OUTPUTS:
+        text, outputs = _without(text, tag)
+        left_out = [*left_out, *(["the output of a command isn't read"] if outputs else [])]
+    _, names = _without(text, "command-name")
+    if names and text.lstrip().startswith("<command-"):
+        _, given = _without(text, "command-args")
+        text = " ".join(one.strip() for one in (names[0], *given[:1]) if one.strip())
+    rest, typed = _without(text, "bash-input")
+    text = "\n".join(one for one in (rest.strip(), *typed) if one) if typed else text
+    return text, left_out
+
+
+def _without(text: str, tag: str) -> tuple[str, list[str]]:
+    """Return a text without its parts in a tag, and what these hold."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    rest, parts, at = [], [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        rest.append(text[at:start])
+        parts.append(text[start + len(opening) : end])
+        at = end + len(closing)
+    return ("".join([*rest, text[at:]]).strip(), parts) if parts else (text, parts)
+
+
 _TITLES = ("customTitle", "aiTitle")
 
 
@@ -81,5 +120,6 @@ def _turn(value: Mapping[str, Any], where: str, titles: Titles) -> Message:
         "session": (value.get("agentId") or "sidechain") if aside else None,
         "title": titles.of.get(str(conversation)),
     }
-    read = ("", ["the session hides it"]) if value.get("isMeta") else text_in(held, ("content",), where)
+    left_out = next((reason for name, reason in _NO_TURNS.items() if value.get(name)), None)
+    read = ("", [left_out]) if left_out else _shown(*text_in(held, ("content",), where))
     return message(fields, where, {"conversation": conversation or "session"}, read=read, exported=True)

@@ -44,7 +44,16 @@ _SLACK_SYSTEM = re.compile(
 
 _DISCORD_SAID = ("Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "ThreadStarterMessage")
 _TELEGRAM_MEDIA = ("photo", "file", "location_information", "invoice_information")
-_TELEGRAM_CHATS = ("_chat", "_group", "_supergroup", "_channel", "saved_messages")
+_TELEGRAM_CHATS = (
+    "saved_messages",
+    "personal_chat",
+    "bot_chat",
+    "private_group",
+    "private_supergroup",
+    "public_supergroup",
+    "private_channel",
+    "public_channel",
+)
 _CONTACT = ("first_name", "last_name", "phone_number")
 
 
@@ -55,7 +64,7 @@ def is_slack(items: Sequence[object]) -> bool:
 
 def is_telegram(value: Mapping[str, Any], items: Sequence[object]) -> bool:
     """Return whether a chat is Telegram's by its type, its messages' fields, or texts that are marked-up parts."""
-    if str(value.get("type")).endswith(_TELEGRAM_CHATS):
+    if value.get("type") in _TELEGRAM_CHATS and any("date" in item and "text" in item for item in _seen(items)):
         return True
     own = ("date_unixtime", "text_entities", "from_id", "actor_id")
     return any(

@@ -19,6 +19,10 @@ _SPACE = 0.15
 """A share of a font's height: letters further apart are of two words, where PDFium finds no space, as between most
 words of bash.pdf. Nothing else changes between 0.12 and 0.18 in ten manuals of Debian packages."""
 
+_TOUCH, _ALIKE = 0.05, 0.8
+"""As ``_SPACE``, where PDFium finds a space or the end of a line that isn't in the file, for which it takes kerned and
+slanted letters; and the heights of letters of one word then, at least. Chosen by hand; not measured."""
+
 _UNSPACED, _APART = "\u2e80", 1.0  # from here on scripts are set without spaces
 _RAISED = (0.8, 0.15)  # a number above a word: its size at most, and how far it is raised, by the word's
 _STRAIGHT, _ASLANT = 0.1, 4  # quarter turns; the direction of what is between
@@ -57,12 +61,15 @@ def words_of(page: pypdfium2.PdfPage) -> Turned:
 
 def _words(text: pypdfium2.PdfTextPage) -> Iterator[tuple[int, Word]]:
     """Yield words and their quarter turns."""
-    word, turn = _Letters(), 0
+    word, turn, is_parted = _Letters(), 0, False
     for at in range(text.count_chars()):
         code = raw.FPDFText_GetUnicode(text, at)
         letter = "-" if code == _HYPHEN else chr(code)
         box = None if letter.isspace() or letter < "!" else _turned(text, at, turn)
-        if word.text and (box is None or word.is_apart(letter, box)):
+        if box is None and word.text and raw.FPDFText_IsGenerated(text, at) == 1:
+            is_parted = True
+            continue
+        if word.text and (box is None or word.is_apart(letter, box, is_parted=is_parted)):
             yield turn, word.word()
             word = _Letters()
         if box is not None and not word.text:
@@ -70,6 +77,7 @@ def _words(text: pypdfium2.PdfTextPage) -> Iterator[tuple[int, Word]]:
             box = _turned(text, at, turn)
         if box is not None:
             word.add(letter, box)
+        is_parted = False
     if word.text:
         yield turn, word.word()
 
@@ -125,11 +133,17 @@ class _Letters:
     def _height(self) -> float:
         return self._highest[3] - self._highest[1]
 
-    def is_apart(self, letter: str, box: Box) -> bool:
-        """Return whether a character begins a new word: in another place, or as the raised number of a footnote."""
+    def is_apart(self, letter: str, box: Box, *, is_parted: bool) -> bool:
+        """Return whether a character begins a new word: in another place, or as the raised number of a footnote.
+
+        ``is_parted``: PDFium finds a space or the end of a line before it, which isn't in the file.
+        """
+        space, height = _TOUCH if is_parted else _SPACE, box[3] - box[1]
+        if is_parted and not _ALIKE < height / max(self._height, _ALIKE) < 1 / _ALIKE:
+            return True
         left, _, right, _ = self._boxes[-1]
         _, top, _, bottom = self._highest
-        if max(box[0] - right, left - box[2]) > (_SPACE if letter < _UNSPACED else _APART) * self._height:
+        if max(box[0] - right, left - box[2]) > (space if letter < _UNSPACED else _APART) * self._height:
             return True
         if min(bottom, box[3]) - max(top, box[1]) < min(self._height, box[3] - box[1]) / 2:
             return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pipeline.ingest.sources.parsers.pdf import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import BlockKind, Document
@@ -125,6 +127,14 @@ def test_lines_that_run_upwards_are_read_as_such_and_after_those_that_do_not() -
     assert words(placed(column(BOATS, 30, 50), upwards)) == prose(BOATS, BELLS)
     assert words(placed([*upwards, *column([*BOATS, *ROPES], 30, 50)])) == prose(BOATS, ROPES, BELLS)
     assert words(placed(upwards, page_entries=b"/Rotate 90")) == prose(BELLS)
+
+
+@pytest.mark.parametrize(("degrees", "right", "down"), [(0, 1, 0), (90, 0, -1), (270, 0, 1)])
+def test_kerned_letters_are_of_one_word_however_their_line_is_turned(degrees: int, right: int, down: int) -> None:
+    def piece(text: str, at: float) -> Piece:
+        return Piece(text, 200 + right * at, 300 + down * at, 10, degrees)
+
+    assert words(placed([piece("stor", 0), piece("m", 16.9), piece("tide", 30)])) == "storm tide"
 
 
 def test_a_watermark_over_the_text_is_a_line_of_its_own() -> None:

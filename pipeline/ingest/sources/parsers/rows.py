@@ -92,13 +92,19 @@ def _divided(rows: Sequence[Row], *, goes_on: bool) -> tuple[Sequence[Row], Row,
     After an empty row a table may go on, so there a row is a header only if the next one has numbers.
     """
     width = max(map(_filled, rows))
-    at = next(place for place, row in enumerate(rows) if _filled(row) * 2 >= width)
+    wide = (place for place, row in enumerate(rows) if _filled(row) * 2 >= width)
+    at = next(place for place in wide if goes_on or not _is_alone(rows[place]) or width == 1)
     first, body = rows[at], rows[at + 1 :]
     if width == 1 or not body:
         return (rows, (), ()) if width == 1 and not goes_on else ((), (), rows)
     is_form = any(cell.rstrip().endswith(":") for cell in first)  # a label before its value
     is_header = all(map(_is_name, first)) and not is_form and not (goes_on and all(map(_is_name, body[0])))
     return (rows[:at], first, body) if is_header else (rows[:at], (), rows[at:])
+
+
+def _is_alone(row: Row) -> bool:
+    """Return whether only the first cell of a row is filled, as that of a title above two columns."""
+    return _filled(row) == 1 and not _is_empty(row[0])
 
 
 def _filled(row: Row) -> int:

@@ -107,6 +107,17 @@ def test_empty_rows_part_tables_and_a_title_stands_above() -> None:
     ]
 
 
+def test_a_title_or_a_comment_may_stand_right_above_two_columns() -> None:
+    rows = ["# made in May", "Fees of 2024", "harbour,fee", "Oldwick,40", "Skerrow,"]
+
+    assert blocks(parsed("csv", "\n".join(rows))) == [
+        ("paragraph", "# made in May"),
+        ("paragraph", "Fees of 2024"),
+        ("table", "harbour | fee\nharbour: Oldwick | fee: 40\nharbour: Skerrow"),
+    ]
+    assert parsed("csv", ",2024\nOldwick,40\n").text == "2024\nOldwick | 2024: 40"
+
+
 @pytest.mark.parametrize("text", [" \n,,\n", "\n\n"])
 def test_csv_without_words_is_unreadable(text: str) -> None:
     with pytest.raises(Unreadable, match=r"has no text|is empty"):

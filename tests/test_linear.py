@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from pipeline.code.comments import comment_text
+from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.dedupe.variants import read_name
 from pipeline.domains.memory.extract.markers import stated_in
 from pipeline.domains.skills.references import refusals
 from pipeline.domains.vault.mentions import prose_mask
 from pipeline.domains.vault.sources import plain, read_note
+from pipeline.errors import SourceError
 from pipeline.files.yaml import key_of
 from pipeline.ingest.entities.gazetteer import bare_acronym, definitions
 from pipeline.ingest.sources.formats import parser_of
@@ -51,6 +57,26 @@ def globbed(text: str) -> object:
 
 def read(name: str, key: str = "a") -> Use:
     return lambda text: parser_of(name)(Source(key, key, text.encode("utf-8", "surrogateescape")))
+
+
+def chat(name: str) -> Use:
+    def use(text: str) -> object:
+        with TemporaryDirectory() as folder, suppress(SourceError):
+            path = Path(folder) / name
+            path.write_text(text, encoding="utf-8")
+            return read_memories(path)
+        return None
+
+    return use
+
+
+def claude(n: int) -> str:
+    turns = [{"uuid": str(at), "parent_message_uuid": "0", "text": "a"} for at in range(n // 4)]
+    return json.dumps({"uuid": "c", "created_at": 1, "chat_messages": turns})
+
+
+def slack(n: int) -> str:
+    return json.dumps([{"ts": "1.0", "user": "U", "text": "".join(f"<http://a{at}|b>" for at in range(n))}])
 
 
 HOSTILE: dict[str, tuple[Use, Callable[[int], str]]] = {
@@ -124,6 +150,10 @@ HOSTILE: dict[str, tuple[Use, Callable[[int], str]]] = {
     "LaTeX of definitions": (read("latex"), lambda n: "\\def\\a{" * n),
     "a text of blank lines": (read("text"), lambda n: "x" + "\n" * n + "y"),
     "Markdown of brackets": (read("markdown"), lambda n: "x [a](" * (n // 20)),
+    "branches of Claude": (chat("a.json"), claude),
+    "links of Slack": (chat("a.json"), slack),
+    "a text of WhatsApp": (chat("a.txt"), lambda n: "31/12/23, 21:45 - Ada: <a: " + " \u200e<" * n),
+    "times of WhatsApp": (chat("a.txt"), lambda n: "31/12/23, 21:45 a. " * (n // 10) + "\n31/12/23, 21:45 - a: b"),
     "a page of attributes": (read("html"), lambda n: "<p " + "a='b' " * (n // 10) + ">x"),
 }
 

@@ -66,12 +66,10 @@ def _other_branches(items: Sequence[object], leaf: object) -> set[str]:
     while isinstance(at, str) and at not in kept:
         kept[at] = None
         at = parents.get(at)
-    waiting = [
-        id_
-        for siblings in children.values()
-        for id_ in siblings
-        if id_ != next((one for one in siblings if one in kept), siblings[-1])
-    ]
+    waiting: list[str] = []
+    for siblings in children.values():
+        own = next((one for one in siblings if one in kept), siblings[-1])
+        waiting += [id_ for id_ in siblings if id_ != own]
     dropped: set[str] = set()
     while waiting:
         if (id_ := waiting.pop()) not in dropped and id_ not in kept:

@@ -159,11 +159,11 @@ def _slack_text(item: Mapping[str, Any], workspace: _Workspace, where: str) -> t
     texts, left_out = attached_texts(item, ("files",), "preview")
     if isinstance(comment := item.get("comment"), Mapping) and isinstance(comment.get("comment"), str):
         texts.append(comment["comment"])
-    text = "\n".join([*([text] if text.strip() else []), *(one for one in texts if one not in text)])
+    text = _with_more(text, texts)
     if isinstance(previews, list) and previews:
         shown = [text for one in previews if (text := _preview(one))]
         left_out += [] if shown or text else ["an attachment has no text"]
-        text = "\n".join([*([text] if text.strip() else []), *(one for one in shown if one not in text)])
+        text = _with_more(text, shown)
     return _unmarked(text, workspace), left_out
 
 
@@ -226,7 +226,22 @@ def _unmarked(text: str, workspace: _Workspace) -> str:
 
 
 def _with_links(text: str, links: Iterable[str]) -> str:
-    return "\n".join([text, *dict.fromkeys(link for link in links if link not in text)])
+    hidden = dict.fromkeys(links)
+    shown = {word.strip(_AROUND) for word in text.split()} if hidden else set()
+    return "\n".join([text, *(link for link in hidden if link not in shown)])
+
+
+_AROUND = ".,;:!?()[]<>\"'"
+"""Signs at the end or the beginning of an address in a text."""
+
+_COMPARED = 100
+"""Parts of a message of which those are left out that its text has: of more all are kept. Chosen by hand."""
+
+
+def _with_more(text: str, parts: Sequence[str]) -> str:
+    """Return a text, if it isn't blank, with the parts of its message below it that it doesn't have."""
+    more = [one for one in parts if one and (len(parts) > _COMPARED or one not in text)]
+    return "\n".join([*([text] if text.strip() else []), *more])
 
 
 def _channel(path: Path, items: Sequence[object]) -> str:
@@ -380,7 +395,7 @@ def _discord_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
         question = poll.get("question")
         asked = {**poll, "question": question.get("text") if isinstance(question, Mapping) else question}
         shown += _listed_texts(asked, "question", "answers", where)
-    text = "\n".join([*([text] if text.strip() else []), *(one for one in shown if one and one not in text)])
+    text = _with_more(text, shown)
     return text, left_out
 
 

@@ -1,4 +1,4 @@
-"""A corpus of 200 documents in twenty formats, made here, with a sentence in each place where readers lose text.
+"""A corpus of 250 documents in twenty-five formats, made here, with a sentence in each place where readers lose text.
 
 A template marks a place as ``«table cell»``. In a quarter of the documents of a format the mark becomes a sentence of
 four words that stand nowhere else, so that full text tells whether it was found, and where.
@@ -557,12 +557,178 @@ def _encoded(template: str, *encodings: str) -> Callable[[Callable[[str], str], 
     return made
 
 
+ORG = """\
+#+TITLE: «title»
+#+AUTHOR: Ann
+# hidden
+* TODO [#A] «heading» :sea:
+:PROPERTIES:
+:ID: hidden
+:END:
+«paragraph» With a note[fn:: «note within a sentence»], another[fn:1] and [[file:other.org][«text of a link»]].
+*«bold text»* and /«slanted text»/ and =code=. «soft hyphens» «ligatures» «accents apart»
+
+- «item»
+  - «nested item»
+- [X] «task»
+- «term» :: «definition»
+
+#+CAPTION: «caption»
+| Harbour | Fee |
+|---------+-----|
+| «cell» | «last cell» |
+
+#+begin_quote
+«quotation»
+#+end_quote
+#+begin_src python
+# «comment in code»
+#+end_src
+: «fixed width»
+** «second heading»
+[fn:1] «footnote»
+"""
+
+ASCIIDOC = """\
+// hidden
+= «title»
+Ann Roe <ann@example.org>
+:harbour: «value of an attribute»
+
+«paragraph» With a footnote:[«footnote»], xref:other.adoc[«text of a link»] and <<a,«text of a reference»>>.
+*«bold text»* and _«slanted text»_. {harbour} «soft hyphens» «ligatures» «accents apart»
+
+== «heading»
+
+* «item»
+** «nested item»
+«term»:: «definition»
+
+.«title of a table»
+|===
+|Harbour |«head of a table»
+
+|«cell»
+|«cell below»
+|===
+
+NOTE: «note»
+
+.«title of a block»
+====
+«example»
+====
+
+[source,python]
+----
+# «comment in code»
+----
+
+====== «deepest heading»
+
+image::boat.png[«description of a picture»]
+
+«heading with a line below it of words»
+~~~~~~~~~
+last
+"""
+
+LATEX = r"""\documentclass{article}
+% hidden
+\newcommand{\harbour}{«text of a macro»}
+\title{«title»}
+\begin{document}
+\maketitle
+\begin{abstract}
+«abstract»
+\end{abstract}
+\section{«heading»}\label{sec:a}
+«paragraph» With a note\footnote{«footnote»} and \href{other.tex}{«text of a link»}. % hidden
+\textbf{«bold text»} and {\itshape «slanted text»}. \harbour{} «soft hyphens» «ligatures» «accents apart»
+
+\begin{itemize}
+\item «item»
+  \begin{enumerate}
+  \item «nested item»
+  \end{enumerate}
+\item[«term»] «definition»
+\end{itemize}
+\begin{table}[ht]
+\caption{«caption»}
+\begin{tabular}{l|r}
+\hline Harbour & «head of a table» \\ \hline
+«cell» & 40 \\
+\multicolumn{2}{c}{«wide cell»} \\
+\end{tabular}
+\end{table}
+\begin{quote}
+«quotation»
+\end{quote}
+\begin{lstlisting}[language=Python]
+# «comment in code»
+\end{lstlisting}
+\begin{theorem}[«name of a theorem»] «theorem» \end{theorem}
+\subsection*{«second heading»}
+\unknown{«argument of a macro»}
+\end{document}
+"""
+
+MAIL = """\
+Subject: «subject»
+From: Ann <ann@example.org>
+To: Bob <bob@example.org>
+Date: Thu, 02 May 2024 12:00:00 +0200
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="outer"
+
+--outer
+Content-Type: multipart/alternative; boundary="inner"
+
+--inner
+Content-Type: text/plain; charset={encoding}
+Content-Transfer-Encoding: 8bit
+
+«paragraph» «soft hyphens» «ligatures» «accents apart»
+
+> «quoted reply»
+
+--inner
+Content-Type: text/html; charset={encoding}
+
+<p>hidden</p>
+--inner--
+--outer
+Content-Type: text/html; charset={encoding}
+
+<h1>«heading of a page»</h1><p>«paragraph of a page»</p><table><tr><td>«cell»</td><td>«last cell»</td></tr></table>
+--outer
+Content-Type: message/rfc822
+
+Subject: «subject of a message within»
+Content-Type: text/plain; charset={encoding}
+
+«message within»
+--outer
+Content-Type: application/pdf
+Content-Disposition: attachment; filename="«name of a file»"
+
+hidden
+--outer--
+"""
+
+BOX = "".join(f"From ann@example.org Thu May  2 12:00:00 2024\n{MAIL}\n" for _ in range(3))
+
 UNICODE = ("utf-8", "utf-8-sig", "utf-16")
 MAKERS: dict[str, Callable[[Callable[[str], str], int], bytes]] = {
     "md": _encoded(MARKDOWN, *UNICODE),
     "mdx": _encoded(MARKDOWN.replace("<!-- hidden -->", "{/* hidden */}"), *UNICODE),
     "txt": _encoded(TEXT, *UNICODE),
     "rst": _encoded(RST, *UNICODE),
+    "org": _encoded(ORG, *UNICODE),
+    "adoc": _encoded(ASCIIDOC, *UNICODE),
+    "tex": _encoded(LATEX, *UNICODE),
+    "eml": _encoded(MAIL, "utf-8"),
+    "mbox": _encoded(BOX, "utf-8"),
     "html": _encoded(HTML, *UNICODE, "windows-1252"),
     "csv": _encoded(_sheet(","), *UNICODE),
     "tsv": _encoded(_sheet("\t"), *UNICODE),

@@ -71,12 +71,12 @@ def chat(name: str) -> Use:
 
 
 def claude(n: int) -> str:
-    turns = [{"uuid": str(at), "parent_message_uuid": "0", "text": "a"} for at in range(n // 4)]
+    turns = [{"uuid": str(at), "parent_message_uuid": "root", "text": "a"} for at in range(n)]
     return json.dumps({"uuid": "c", "created_at": 1, "chat_messages": turns})
 
 
 def slack(n: int) -> str:
-    return json.dumps([{"ts": "1.0", "user": "U", "text": "".join(f"<http://a{at}|b>" for at in range(n))}])
+    return json.dumps([{"ts": "1.0", "user": "U", "text": "".join(f"<http://a{at}|b>" for at in range(4 * n))}])
 
 
 HOSTILE: dict[str, tuple[Use, Callable[[int], str]]] = {

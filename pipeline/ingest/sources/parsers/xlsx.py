@@ -2,12 +2,13 @@
 
 import datetime
 import io
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import python_calamine as calamine
 
 from pipeline.files import Unreadable, well_formed
-from pipeline.ingest.sources.parsers.archive import OLE, Archive
+from pipeline.ingest.sources.parsers.archive import OLE, Archive, attribute
 from pipeline.ingest.sources.parsers.rows import write_rows
 from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
 from pipeline.records import BlockKind, Document
@@ -19,6 +20,8 @@ _EXACT = 1e15
 def parse(source: Source) -> Document:
     """Return a workbook as a document: a section for each visible sheet, with the values that its formulas had.
 
+    The texts of boxes and the titles of charts follow the rows of their sheet.
+
     The title comes from the file's properties, else from the file's stem. Raises Unreadable.
     """
     with parser_errors("workbook"):
@@ -27,20 +30,51 @@ def parse(source: Source) -> Document:
             workbook = calamine.load_workbook(io.BytesIO(source.data))
         except calamine.PasswordError:
             raise Unreadable("is encrypted", "Save it without a password, or leave it out.") from None
+        drawings = _drawings(archive) if archive else {}
         built = TextBuilder()
         hidden = [
             sheet.name for sheet in workbook.sheets_metadata if sheet.visible != calamine.SheetVisibleEnum.Visible
         ]
         for name in workbook.sheet_names:
             rows = _rows(workbook.get_sheet_by_name(name)) if name not in hidden else []
-            if rows:
+            texts = list(_texts(archive, drawings.get(name, ()))) if archive and name not in hidden else []
+            if rows or texts:
                 built.write(well_formed(name))
                 built.close(BlockKind.HEADING, 2)
                 write_rows(built, rows)
+            for text in texts:
+                built.write(text)
+                built.close(BlockKind.PARAGRAPH)
         title = archive.title() if archive else ""
     warnings = tuple(f"has the hidden sheet {name}, which isn't read" for name in hidden)
     document = built.document(source, title or source.stem, "Leave it out, or write something into it.")
     return replace(document, warnings=warnings)
+
+
+def _drawings(archive: Archive) -> dict[str, list[str]]:
+    """Return the parts with the drawings on each sheet, by its name, of workbooks in Open XML."""
+    main = next((item.target for item in archive.relations("").values() if item.kind == "officeDocument"), "")
+    if not main.endswith(".xml") or main not in archive.names:
+        return {}
+    parts = {id_: item.target for id_, item in archive.relations(main).items()}
+    sheets = archive.xml(main).iterfind("{*}sheets/{*}sheet")
+    return {
+        attribute(sheet, "name"): [
+            item.target
+            for item in archive.relations(parts.get(attribute(sheet, "id"), "")).values()
+            if item.kind == "drawing"
+        ]
+        for sheet in sheets
+    }
+
+
+def _texts(archive: Archive, drawings: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of boxes on a sheet, and the titles of charts, whose figures stand in cells."""
+    for part in filter(archive.claim, drawings):
+        charts = [item.target for item in archive.relations(part).values() if item.kind == "chart"]
+        for name in (part, *filter(archive.claim, charts)):
+            for paragraph in archive.xml(name).iter("{*}p"):
+                yield well_formed("".join(run.text or "" for run in paragraph.iter("{*}t")))
 
 
 def _rows(sheet: calamine.CalamineSheet) -> list[list[str]]:

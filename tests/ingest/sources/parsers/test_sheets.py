@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from pipeline.files import Unreadable
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
-from tests.ingest.sources.hostile import workbook
+from tests.ingest.sources.hostile import relations, workbook, zipped
 
 
 def parsed(name: str, data: bytes | str, key: str = "harbour-fees.x") -> Document:
@@ -148,6 +151,20 @@ def test_a_sheet_is_a_section_and_numbers_are_as_they_are_shown() -> None:
             ),
         ),
     ]
+
+
+def test_boxes_and_titles_of_charts_follow_the_rows_of_their_sheet() -> None:
+    with zipfile.ZipFile(io.BytesIO(workbook(f'<row r="1">{cell("A1", "harbour")}</row>'))) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    words = "<a:p><a:r><a:t>{}</a:t></a:r></a:p>"
+    parts |= {
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(("drawing", "../drawings/a.xml"), ("comments", "../b.xml")),
+        "xl/drawings/a.xml": f'<x xmlns:a="a">{words.format("Pay at the gate")}{words.format("by noon")}</x>',
+        "xl/drawings/_rels/a.xml.rels": relations(("chart", "../charts/c.xml"), ("chart", "../charts/c.xml")),
+        "xl/charts/c.xml": f'<x xmlns:a="a"><title>{words.format("Fees by year")}</title></x>',
+    }
+
+    assert parsed("xlsx", zipped(parts)).text == "Fees\n\nharbour\n\nPay at the gate\n\nby noon\n\nFees by year"
 
 
 def test_a_hidden_sheet_is_left_out_and_named() -> None:

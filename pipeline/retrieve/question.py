@@ -34,7 +34,12 @@ _log = logging.getLogger(__name__)
 _remarks: ContextVar[tuple[list[str], ...]] = ContextVar("remarks", default=())
 
 _JOINERS = "._'’,"
-_KEPT = f"{_JOINERS}\u200c\u200d"  # joiners shape words of Persian and of India
+_SHAPING = "\u200c\u200d"
+_KEPT = f"{_JOINERS}{_SHAPING}"  # those that shape words of Persian and of India
+_WITHIN = re.compile(r"\w['’](?!s\Z)\w")
+_OTHER_APOSTROPHE = str.maketrans("'’", "’'")
+"""The analyser keeps an apostrophe within a word as it is written, and drops a possessive with either."""
+
 _JOINED = re.compile("[._'’,]+")
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)")  # one that doesn't join digits, as in 10,000
 
@@ -146,7 +151,8 @@ def fulltext_terms(question: str) -> str:
     """Return the question's words as a Lucene query, split as the index splits text; a repeated word weighs more.
 
     Words joined by dots, underscores or apostrophes stand beside their parts, since the index holds ``max_tokens`` as
-    one word; runs of scripts without spaces are asked for by their pairs. The query ends after 256 tokens.
+    one word, and with either apostrophe. Runs of scripts without spaces are asked for by their pairs. The query ends
+    after 256 tokens.
     """
     counts: dict[str, int] = {}
     room = _MOST_TOKENS
@@ -170,10 +176,12 @@ def _terms(question: str) -> Iterator[str]:
         for char in _COMMA.sub(" ", question.lower())
     )
     for joined in "".join(kept).split():
-        whole = joined.strip(_JOINERS)
-        parts = [part for part in _JOINED.split(whole) if part]
+        whole = joined.strip(_KEPT)
+        parts = [part.strip(_SHAPING) for part in _JOINED.split(whole) if any(map(str.isalnum, part))]
         if len(parts) > 1:
             yield whole
+        if _WITHIN.search(whole):
+            yield whole.translate(_OTHER_APOSTROPHE)
         for part in parts:
             yield from query_words(part)
 

@@ -47,7 +47,11 @@ WORD = re.compile(f"{_LETTERS}(?:[’'‘\\-./&\u2010\u2011]{_LETTERS})*")
 """A word as it is written, with what folding drops from it."""
 
 _SIGNS = f"\\w\u200b-\u200d{_INVISIBLE}{MARKS}"
-_PIECE = re.compile(f"[{_SIGNS}]+|[^{_SIGNS}]+")
+_WITHOUT_SPACES = "\u0e00-\u109f\u1780-\u19df\u2e80-\ud7a3\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
+_PIECE = re.compile(
+    f"[{_WITHOUT_SPACES}][{MARKS}{_INVISIBLE}\uff9e\uff9f]*"  # a letter: in these scripts words end anywhere
+    f"|(?:(?![{_WITHOUT_SPACES}])[{_SIGNS}])+|[^{_SIGNS}]+"
+)
 WRITTEN = re.compile(f"[{_SIGNS}]+(?:[’'‘\\-./&\u2010\u2011][{_SIGNS}]+)*")
 """A word of any script as it is written; :data:`WORD` ends at the signs of some."""
 
@@ -60,6 +64,7 @@ _STRESSED = frozenset("аеиоуыэюяі")
 _PLAIN = (
     {"ı": "i", "đ": "d", "ł": "l", "ø": "o", "æ": "ae", "œ": "oe", "ς": "σ"}
     | dict.fromkeys("أإآٱ", "ا")
+    | dict.fromkeys("ʼʻ", "'")
     | {"ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه"}
 )
 _WRITTEN_PLAINLY = re.compile(f"[{''.join(_PLAIN)}]")

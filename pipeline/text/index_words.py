@@ -11,6 +11,9 @@ from itertools import pairwise
 
 from pipeline.text.fold import MARKS, WRITTEN, bare, fold, has_other_letters, is_folded
 
+FOLDING = 2
+"""Number of these rules. A corpus holds the words of its own; one of fewer gets them anew with its next ingest."""
+
 _IDEOGRAPHS = (
     "\u2e80-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -128,10 +131,9 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """Yield the bare form of a word, and of the parts that Persian joins without a space."""
-    yield bare(word)
-    if "\u200c" in word:
-        yield from filter(None, map(bare, word.split("\u200c")))
+    """Yield the bare form of a word, and of the parts that Persian joins without a space; none for a sign alone."""
+    parts = word.split("\u200c") if "\u200c" in word else ()
+    yield from filter(None, map(bare, (word, *parts)))
 
 
 def _lowered(word: str) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.ingest.embed import embedded_text
 from pipeline.records import Chunk
 from pipeline.retrieve.question import check_question, fulltext_terms
-from pipeline.text.fold import bare, fold
+from pipeline.text.fold import bare, fold, fold_with_places
 from pipeline.text.index_words import index_words
 from pipeline.text.names import Casing, name_key, spans, words
 
@@ -116,3 +116,15 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 def test_words_are_compared_without_the_marks_that_many_leave_out(written: str, plain: str) -> None:
     assert bare(written) == plain
     assert set(plain.split()) <= {*index_words(written).split(), *map(str.lower, written.split())}
+
+
+@given(st.text(alphabet=st.sampled_from("aB -\u00ad\u200b\u0301ﬁéｶﾞ灯ภ่가\u1100\u1161．２\ufe0f"), max_size=30))
+def test_places_lead_from_folded_text_to_the_text_as_written(text: str) -> None:
+    folded, starts, ends = fold_with_places(text)
+
+    assert len(folded) == len(starts) == len(ends)
+    assert all(0 <= start < end <= len(text) for start, end in zip(starts, ends, strict=True))
+    assert (list(starts), list(ends)) == (sorted(starts), sorted(ends))
+    for at, char in enumerate(folded):
+        if char in "灯":
+            assert text[starts[at] : ends[at]].startswith(char)

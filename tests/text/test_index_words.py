@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline import KnowledgeNode
+from pipeline.domains.routing.learn import names as projects
+from pipeline.domains.skills import references
+from pipeline.domains.tools import index as tools
+from pipeline.knowledge.store.codec import read_node, stored_node
+from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.retrieve.question import fulltext_terms
+from pipeline.retrieve.scoring import coverage
+from pipeline.text import names
 from pipeline.text.index_words import compared_words, index_words
 
 FOUND = [
@@ -89,3 +97,26 @@ def test_any_part_of_a_run_is_found(run: str, data: st.DataObject) -> None:
 def test_any_text_has_words(text: str) -> None:
     assert all(word.strip() for word in index_words(text).split(" ") if word)
     assert all(compared_words(text))
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("Kup\u00adfer\u00adhafen", "Kupferhafen"),
+        ("\ufb01shery", "fishery"),
+        ("\uff28\uff4f\uff50", "Hop"),
+        ("Cafe\u0301", "Café"),
+    ],
+)
+def test_names_that_people_give_and_texts_of_tools_and_nodes_are_compared_folded(written: str, plain: str) -> None:
+    assert names.folded(written) == names.folded(plain)
+    assert references.folded(written) == references.folded(plain)
+    assert projects.folded(written) == projects.folded(plain)
+    assert tools.terms_of(written) == tools.terms_of(plain)
+    assert coverage.terms_of(written) == coverage.terms_of(plain)
+    for text, asked in ((written, plain), (plain, written)):
+        node = KnowledgeNode("n", "t", properties={"text": f"see {text} here"})
+        assert MemoryStore("graph", [node], []).matching(asked, 1).keys() == {"n"}
+        stored = stored_node("g", node, "2026-01-01")
+        assert asked != plain or plain in stored["index_words"].split()
+        assert read_node(stored, None, ()).properties == node.properties

@@ -13,6 +13,7 @@ from pipeline.domains.vault.links import NoteResolver, code_spans, shortest_targ
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.records import BlockKind
 from pipeline.text.fold import fold, fold_with_places
+from pipeline.text.index_words import is_run
 from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
 
 _SHORT = 4
@@ -140,10 +141,13 @@ def _mentions_in(note: Note, matcher: Matcher[list[_Name]]) -> Iterator[Mention]
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether ``text[start:end]`` is whole words, and no part of a compound, a path or a file name."""
+    """Return whether ``text[start:end]`` is whole words, and no part of a compound, a path or a file name.
+
+    In scripts without spaces between words any part of a run is taken for a word.
+    """
     before, after = text[start - 1 : start], text[end : end + 1]
     for inner, outer in ((text[start], before), (text[end - 1], after)):
-        if inner.isalnum() and (outer.isalnum() or outer in _JOINING):
+        if inner.isalnum() and (outer in _JOINING or (outer.isalnum() and not is_run(inner))):
             return False
     if before == "!" or (after and unicodedata.combining(after)):
         return False

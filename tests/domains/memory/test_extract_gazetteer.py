@@ -123,6 +123,27 @@ def test_a_long_line_takes_time_in_proportion_to_its_length() -> None:
     assert len(mentions) == 20_000
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "written"),
+    [
+        ("Kupferhafen", "a Kup\u00adfer\u00adhafen, built", "Kup\u00adfer\u00adhafen"),
+        ("Kup\u00adferhafen", "a kupferhafen.", "kupferhafen"),
+        ("fishery", "the \ufb01shery's boats", "\ufb01shery"),
+        ("Hop Rank", "\uff28\uff4f\uff50 \uff32\uff41\uff4e\uff4b runs", "\uff28\uff4f\uff50 \uff32\uff41\uff4e\uff4b"),
+        ("ガイド", "観光 ｶﾞｲﾄﾞが", "ｶﾞｲﾄﾞ"),
+        ("등대", "오래된 등대는", "등대"),
+        ("ประภาคาร", "มีประภาคารเก่า", "ประภาคาร"),
+    ],
+)
+def test_a_name_is_found_in_another_form_where_it_is_written(name: str, text: str, written: str) -> None:
+    known = Gazetteer([Entity(name, "concept")])
+
+    (found,) = known.mentions(text)
+
+    assert text[found.start : found.end] == written
+    assert known.resolve(text[found.start : found.end]) == known.resolve(name) == Entity(name, "concept")
+
+
 def test_no_entities_mention_nothing() -> None:
     assert Gazetteer([]).mentions("surrealdb") == ()
     assert Gazetteer([]).resolve("surrealdb") is None

@@ -146,6 +146,21 @@ def test_letters_beyond_ascii_are_compared_without_case_and_form(vault: Vault, t
     assert found(vault({"Café Łódź.md": "", "a.md": f"İİ: {text}, 😀"})) == [("a.md", text, "Café Łódź.md")]
 
 
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Kupferhafen", "Kup\u00adfer\u00adhafen"),
+        ("Kup\u00adferhafen", "kupferhafen"),
+        ("A fishery", "a \ufb01shery"),
+        ("北の灯台", "北の灯台"),
+    ],
+)
+def test_a_name_is_found_in_another_form_and_listed_as_written(vault: Vault, title: str, text: str) -> None:
+    files = {"x.md": f"---\ntitle: {title}\n---\n", "a.md": f"On {text}, seen."}
+
+    assert [one for _, one, _ in found(vault(files))] == [text]
+
+
 def test_a_combining_accent_makes_another_word(vault: Vault) -> None:
     assert found(vault({"cafe.md": "", "a.md": "a cafe\u0301"})) == []
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.resources import word_lists
 from pipeline.text.fold import fold, fold_with_places
+from pipeline.text.index_words import is_run
 from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
 
 COMMON = frozenset(word_lists(__file__)["common"].split())
@@ -224,15 +225,19 @@ def _names_file(path: str, text: str) -> bool:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether ``text[start:end]`` is whole words, and no part of a compound, a path or a file name."""
+    """Return whether ``text[start:end]`` is whole words, and no part of a compound, a path or a file name.
+
+    In scripts without spaces between words any part of a run is taken for a word, but for a single letter.
+    """
     before, after = text[start - 1 : start], text[end : end + 1]
+    first, last = (end - start > 1 and is_run(char) for char in (text[start], text[end - 1]))
     if text[start].isalnum() or text[start] == "_":
-        if before.isalnum() or before in _JOINING or unicodedata.combining(before or " "):
+        if (before.isalnum() and not first) or before in _JOINING or unicodedata.combining(before or " "):
             return False
         if before == "." and (text[start - 2 : start - 1].isalnum() or text[start - 2 : start - 1] in ("", " ", "/")):
             return False
     if text[end - 1].isalnum() or text[end - 1] == "_":
-        if after.isalnum() or (after in _JOINING and after) or unicodedata.combining(after or " "):
+        if (after.isalnum() and not last) or (after in _JOINING and after) or unicodedata.combining(after or " "):
             return False
         if after == "." and (text[end + 1 : end + 2].isalnum() or text[end + 1 : end + 2] == "_"):
             return False

@@ -60,10 +60,12 @@ RETURN name, $generation AS generation, now, near, near_scores;
 // params: corpus, index, text, ids, generation, limit
 // The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
 // as needed. Nodes are compared instead of ids, because the ids of all hits would have to be read.
+MATCH (corpus:Corpus {id: $corpus})
+WITH coalesce(corpus.text_index, $index) AS index
 MATCH (a:Chunk)
 WHERE a.id IN $ids AND <visible(a, $generation)>
-WITH collect(a) AS admitted
-CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
+WITH index, collect(a) AS admitted
+CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
 WITH c, score, admitted
 WHERE c IN admitted
 WITH c, score LIMIT $limit

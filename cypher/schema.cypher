@@ -10,11 +10,12 @@
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs; one for those who claim jobs.
 //   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
-//             documents, chunks, entities, edges.TYPE, generation, staging, writer, writer_since, writer_seen})
+//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
 //       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
-//       written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
+//       written, or that a crashed run left. `folding` is the number of the rules of its chunks' `folded` words, `text_index` the
+//       name of its full-text index if that isn't the label of its chunks. The three `writer` properties are the lease of whoever writes.
 //   (:DroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:Document {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
@@ -151,9 +152,9 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_funct
 // name: create_fulltext_index
 // mode: schema
 // params: analyzer
-// names: label
+// names: label, fulltext_index
 // Each corpus has its own full-text index: in a shared index the statistics of other corpora would affect the ranking.
-CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded]
+CREATE FULLTEXT INDEX <fulltext_index> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: drop_index
@@ -172,7 +173,8 @@ CALL db.awaitIndex($index, $seconds);
 // mode: read
 // params: index_names
 // State and configuration of those of the named indexes that exist.
-SHOW INDEXES YIELD name, type, state, options WHERE name IN $index_names RETURN name, type, state, options;
+SHOW INDEXES YIELD name, type, state, options, properties WHERE name IN $index_names
+RETURN name, type, state, options, properties;
 
 // name: fulltext_analyzers
 // mode: read

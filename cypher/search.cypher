@@ -54,15 +54,15 @@ RETURN name, generation, now, near, near_scores;
 // The best matches of the question's words, by Lucene's BM25 on the corpus's own index. During a write the index holds staged chunks
 // too, any number of which may be better, so it is read as far as needed: without a limit it returns its hits lazily.
 MATCH (corpus:Corpus {id: $corpus})
-WITH corpus.generation AS generation, corpus.staging IS NULL AS settled
-CALL (generation, settled) {
-  CALL (generation, settled) {
-    WITH settled WHERE settled AND $text <> ''
-    CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS c, score
+WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
+CALL (generation, settled, index) {
+  CALL (generation, settled, index) {
+    WITH settled, index WHERE settled AND $text <> ''
+    CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node AS c, score
     RETURN c, score
     UNION ALL
-    WITH generation, settled WHERE NOT settled AND $text <> ''
-    CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
+    WITH generation, settled, index WHERE NOT settled AND $text <> ''
+    CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
     WITH generation, c, score WHERE <visible(c, generation)>
     RETURN c, score LIMIT $limit
   }

@@ -109,14 +109,14 @@ CALL (corpus, generation, settled) {
   RETURN collect(id) AS near, collect(score) AS near_scores, collect(document) AS near_documents
 }
 // matching, matching_scores: candidates by full text, as fulltext_candidates reads them
-CALL (generation, settled) {
-  CALL (generation, settled) {
-    WITH settled WHERE settled AND $text <> '' AND $seeds IS NULL
-    CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS c, score
+CALL (corpus, generation, settled) {
+  CALL (corpus, generation, settled) {
+    WITH coalesce(corpus.text_index, $index) AS index, settled WHERE settled AND $text <> '' AND $seeds IS NULL
+    CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node AS c, score
     RETURN c, score
     UNION ALL
-    WITH generation, settled WHERE NOT settled AND $text <> '' AND $seeds IS NULL
-    CALL db.index.fulltext.queryNodes($index, $text) YIELD node AS c, score
+    WITH coalesce(corpus.text_index, $index) AS index, generation, settled WHERE NOT settled AND $text <> '' AND $seeds IS NULL
+    CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
     WITH generation, c, score WHERE <visible(c, generation)>
     RETURN c, score LIMIT $limit
   }

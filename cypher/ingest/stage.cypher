@@ -10,6 +10,30 @@ MATCH (d:Document {corpus: $corpus, key: row.key})
 WHERE <visible(d, $generation)>
 SET d.path = row.path;
 
+// name: texts_of_other_letters
+// mode: read
+// params: label
+// The texts of a corpus's chunks, staged ones too, that hold a character beyond ASCII.
+MATCH (c:$($label))
+WHERE any(text IN [c.title, c.heading, c.text] WHERE text =~ '(?s).*[^\\x00-\\x7f].*')
+RETURN c.id AS id, c.title AS title, c.heading AS heading, c.text AS text;
+
+// name: set_folded
+// mode: write
+// params: rows, corpus, writer
+// Give chunks their words for the full-text index: rows of {id, folded}.
+<leased($corpus, $writer)>
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id})
+SET c.folded = row.folded;
+
+// name: set_folding
+// mode: write
+// params: corpus, folding, text_index, writer
+// Record the rules of the chunks' words, and the full-text index of the corpus if its name isn't the label of the chunks.
+<leased($corpus, $writer)>
+SET corpus.folding = $folding, corpus.text_index = $text_index;
+
 // name: stage_documents
 // mode: write
 // params: rows, corpus, writer

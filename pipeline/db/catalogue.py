@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from pipeline.db.client import Client
-from pipeline.db.indexes import CONSTRAINTS, corpus_label, drop_indexes, ensure_declared, vector_index_name
+from pipeline.db.indexes import (
+    CONSTRAINTS,
+    corpus_label,
+    drop_indexes,
+    ensure_declared,
+    fulltext_indexes,
+    vector_index_name,
+)
 from pipeline.db.writers import is_stale
 from pipeline.edges import EdgeKind
 from pipeline.errors import Busy, FingerprintError, InputError, Superseded, UnknownCorpus, UnknownGraph, did_you_mean
 from pipeline.records import Fingerprint
+from pipeline.text.index_words import FOLDING
 
 SCHEMA_VERSION = 6
 """Layout of the corpora that this version of HopRank writes; `hoprank migrate` brings older ones to it."""
@@ -52,10 +60,11 @@ class Corpus:
     chunks: int
     entities: int
     edges: Mapping[str, int]
+    folding: int = 0
 
     @property
     def label(self) -> str:
-        """Label of the corpus's chunks and name of its full-text index."""
+        """Label of the corpus's chunks and name of its full-text index, unless that was made anew."""
         return corpus_label(self.id)
 
     @property
@@ -67,6 +76,7 @@ class Corpus:
     def of(cls, properties: Mapping[str, Any]) -> Self:
         """Make a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
+        values["folding"] = properties.get("folding", 0)
         values["links"] = json.loads(properties.get("links", "{}"))
         values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
         return cls(**values)
@@ -219,6 +229,7 @@ def create_corpus(
         "analyzer": analyzer,
         "links": json.dumps(dict(links)),
         "schema_version": SCHEMA_VERSION,
+        "folding": FOLDING,
         **dict.fromkeys(("documents", "chunks", "entities"), 0),
     }
     ensure_declared(client, CONSTRAINTS)
@@ -299,7 +310,7 @@ def _finish_drops(client: Client) -> None:
 
 
 def _delete(client: Client, corpus: Corpus) -> None:
-    drop_indexes(client, [corpus.label])
+    drop_indexes(client, fulltext_indexes(corpus.id))
     client.delete_in_batches("delete_corpus_part", _DELETE_BATCH, corpus=corpus.id, label=corpus.label)
     # Creating a corpus waits for this lock, so that it sees the model's index either kept or gone.
     with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:

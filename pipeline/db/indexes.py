@@ -43,6 +43,12 @@ def corpus_label(corpus_id: str) -> str:
     return f"Corpus_{corpus_id}"
 
 
+def fulltext_indexes(corpus_id: str) -> tuple[str, str]:
+    """Return the names that the full-text index of a corpus may have: the second one has replaced another's layout."""
+    label = corpus_label(corpus_id)
+    return label, f"{label}_text"
+
+
 def cosine_of(score: float) -> float:
     """Return the cosine behind a score of a vector index, which is (1 + cosine) / 2."""
     return 2 * score - 1
@@ -90,19 +96,38 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
     meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
     indexes.
     """
-    label, vector_index = corpus_label(corpus_id), vector_index_name(fingerprint)
-
-    def create_fulltext_index() -> None:
-        check_analyzer(client, analyzer)
-        client.schema("create_fulltext_index", {"label": label}, analyzer=analyzer)
-
+    vector_index, (first, second) = vector_index_name(fingerprint), fulltext_indexes(corpus_id)
+    fulltext_index = second if _states(client, [second]) else first
     ensure_indexes(
         client,
         {
             **_declared(client, CONSTRAINTS),
             vector_index: partial(create_vector_index, client, vector_index, dimension),
-            label: create_fulltext_index,
+            fulltext_index: partial(_create_fulltext_index, client, corpus_id, fulltext_index, analyzer),
         },
+    )
+
+
+def renew_fulltext_index(client: Client, corpus_id: str, analyzer: str) -> str | None:
+    """Give a corpus a full-text index of the present fields if it has one of others; return the index's name.
+
+    It is made beside the old one, which searches read until they are told otherwise. None if the corpus has none yet.
+    """
+    names = fulltext_indexes(corpus_id)
+    fields = {row["name"]: row["properties"] for row in client.read("index_states", index_names=list(names))}
+    if not fields:
+        return None
+    present = [name for name in names if "folded" in fields.get(name, ())]
+    if not present:
+        create = partial(_create_fulltext_index, client, corpus_id, names[1], analyzer)
+        ensure_indexes(client, {names[1]: create})
+    return present[0] if present else names[1]
+
+
+def _create_fulltext_index(client: Client, corpus_id: str, name: str, analyzer: str) -> None:
+    check_analyzer(client, analyzer)
+    client.schema(
+        "create_fulltext_index", {"label": corpus_label(corpus_id), "fulltext_index": name}, analyzer=analyzer
     )
 
 

@@ -38,6 +38,7 @@ from pipeline.ingest.update.changes import (
     make_plan,
     summarise,
 )
+from pipeline.ingest.update.refold import refold
 from pipeline.ingest.update.stored import Spool, StoredChunk, StoredDocument, compare, stored_documents
 from pipeline.ingest.update.write_session import WriteSession, stage, writing
 from pipeline.progress import Progress
@@ -123,7 +124,7 @@ def ingest_decided(
     nothing.
     """
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
-    with writing(steps.find(corpus_name) or steps.create(corpus_name), wait) as session:
+    with writing(steps.find(corpus_name, wait=wait) or steps.create(corpus_name), wait) as session:
         decision = decide(session.corpus)
         with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
             is_due = changes or decision.removed
@@ -182,7 +183,7 @@ def sync_documents(
     """
     steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
     while True:
-        corpus = steps.find(corpus_name)
+        corpus = steps.find(corpus_name, dry_run=dry_run)
         with detect_changes(read_source(), stored_documents(corpus), steps.progress) as changes:
             if changes.stored and not changes.seen:
                 raise SourceError(
@@ -300,10 +301,16 @@ class _Steps:
     settings: Settings
     progress: Progress
 
-    def find(self, name: str) -> CorpusHandle | None:
-        """Return the corpus if there is one; raises FingerprintError if another model or chunker made it."""
-        corpus = find_corpus(self.client, name)
-        return self._checked(corpus) if corpus else None
+    def find(self, name: str, *, wait: float | None = None, dry_run: bool = False) -> CorpusHandle | None:
+        """Return the corpus if there is one, its full text of the present rules; as it is in a ``dry_run``.
+
+        Raises FingerprintError if another model or chunker made it.
+        """
+        found = find_corpus(self.client, name)
+        corpus = self._checked(found) if found else None
+        if corpus is None or dry_run:
+            return corpus
+        return refold(corpus, self.settings.ingest.wait if wait is None else wait)
 
     def create(self, name: str) -> CorpusHandle:
         """Make the corpus; raises FingerprintError if another run has made it meanwhile, with another model."""

@@ -25,6 +25,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extract import extractor_fingerprint
+from pipeline.ingest.update.refold import refold
 from pipeline.json_values import JsonRecord
 from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
@@ -140,7 +141,7 @@ def relink(client: Client, settings: Settings, name: str, *, progress: Progress)
     check_schema(corpus.record)
     links = settings.link
     if (corpus.record.links, corpus.record.extractor) == (links.of_edges, extractor_fingerprint(links)):
-        return corpus.record
+        return refold(corpus, settings.ingest.wait).record
     return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {}, progress)
 
 
@@ -156,7 +157,7 @@ def migrate(client: Client, settings: Settings, name: str, *, progress: Progress
     except CorpusError:
         links = settings.link.kept_by(corpus.record.links)
         return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {}, progress)
-    return corpus.record
+    return refold(corpus, settings.ingest.wait).record
 
 
 def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Progress) -> None:

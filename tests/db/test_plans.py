@@ -58,6 +58,7 @@ PARAMS: Mapping[str, Any] = {
     "excluded": "mentions",
     "fingerprint": "model@1/8",
     "first": 10,
+    "folding": 2,
     "gamma": 1.0,
     "generation": 1,
     "graph": "hoprank-x-1",
@@ -118,6 +119,7 @@ PARAMS: Mapping[str, Any] = {
     "since": "2026-01-01",
     "successor": "d",
     "text": "who",
+    "text_index": "Corpus_x",
     "title": 5.0,
     "tolerance": 1e-4,
     "type": "skill",
@@ -236,7 +238,10 @@ def names(
         (folder / f"{one['id']}.md").write_text(f"# {one['title']}\n\n{linked}{one['text']}\n")
     hoprank.ingest(folder, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
-    return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label, **graph_names}
+    return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label} | {
+        "fulltext_index": corpus.label,
+        **graph_names,
+    }
 
 
 def params(query: Query) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from pipeline.cli.views.tables import property_grid, ruled_table
 from pipeline.grouping import grouped
+from pipeline.text.index_words import FOLDING
 from pipeline.text.prose import counted, listed
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _MOST_SKIPPED = 20
 _MOST_NAMES = 10
 
+_OLDER = "words of an earlier version; the next ingest, or hoprank migrate, brings them up to date"
 _LINE = re.compile(r"\(line \d+: ")
 """The line in a warning, without which warnings are grouped."""
 
@@ -105,6 +107,7 @@ def stats_table(stats: Stats) -> Table:
         ("analyser", corpus.analyzer),
         ("linked with", _pairs({name: str(value) for name, value in corpus.links.items()}) or "unknown settings"),
         ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
+        ("full text", _OLDER if corpus.folding < FOLDING else ""),
         ("written by", f"{stats.writer} since {stats.writer_since}" if stats.writer else ""),
         ("unfinished", "a run died; the next one completes it" if corpus.staging and not stats.writer else ""),
     )

@@ -197,25 +197,27 @@ def _read_qrels(path: Path, query_ids: Container[str]) -> tuple[dict[str, dict[s
 def judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:
     """Yield the line, query id, document id and relevance of every judgement; raises QuerySetError.
 
-    The first line is a header unless it ends with a number; the first judgement tells the columns.
+    The first line is a header unless it ends with a number; the first judgement tells how many columns there are. If
+    the header has tabs, they separate the judgements, too.
     """
     rows: Iterator[Line] = lines(path, _QRELS)
     first = next(rows, Line(path, 1, "", _QRELS))
-    if _relevance(_columns(first, first)[-1]) is not None:
+    tabs = "\t" in first.text
+    if _relevance(_columns(first, first, tabs=tabs)[-1]) is not None:
         rows = chain([first], rows)
     model: Line | None = None
     for line in rows:
         model = model or line
-        columns = _columns(line, model)
+        columns = _columns(line, model, tabs=tabs or "\t" in model.text)
         relevance = _relevance(columns[-1])
         if relevance is None:
             raise line.fault(f"has the relevance {columns[-1]!r}, which is not a number")
         yield line, columns[0], columns[-2], relevance
 
 
-def _columns(line: Line, model: Line) -> list[str]:
-    """Return the columns of a line; those of ``model`` tell how many there are, and if tabs or blanks separate them."""
-    separator = "\t" if "\t" in model.text else None
+def _columns(line: Line, model: Line, *, tabs: bool) -> list[str]:
+    """Return the columns of a line, which ``tabs`` separate or blanks; those of ``model`` tell how many there are."""
+    separator = "\t" if tabs else None
     count = 4 if len(model.text.rstrip().split(separator)) == 4 else 3
     if separator and count == 3:
         return line.columns(count)

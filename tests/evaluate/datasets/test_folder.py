@@ -197,7 +197,6 @@ def test_a_folder_may_have_one_split_alone(tmp_path: Path, place: str) -> None:
     "qrels",
     [
         QRELS.replace("\n", "\t\n"),
-        HEADER + QRELS.removeprefix(HEADER).replace("\t", " "),
         "query-id 0 corpus-id score\n" + QRELS.removeprefix(HEADER),
         HEADER.replace("\t", " ") + "".join(line.replace("\t", "\t0\t", 1) for line in QRELS.splitlines(True)[1:]),
         QRELS.removeprefix(HEADER),

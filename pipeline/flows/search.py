@@ -162,9 +162,9 @@ class Retriever:
     ) -> Context:
         """Return the best passages for a question, out of ``top_k``, with at most ``tokens`` tokens, in reading order.
 
-        Tokens that are left expand the passages by what stands around them in their documents, as far as ``filters``
-        admit it: by the neighbouring chunks, or the section. Raises the errors of :meth:`search`, and QuestionError if
-        ``tokens`` is under 1 or there is no such expansion.
+        ``expand`` adds to the best passages what stands around them in their documents, as far as ``filters`` admit it:
+        the neighbouring chunks, or the section. It may fill half of the tokens, and what is left at the end. Raises the
+        errors of :meth:`search`, and QuestionError if ``tokens`` is under 1 or there is no such expansion.
         """
         if tokens < 1:
             raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")

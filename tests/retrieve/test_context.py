@@ -172,7 +172,7 @@ PAGES = st.fixed_dictionaries(
 
 
 @given(PAGES, st.data(), st.integers(1, 1500))
-def test_an_expansion_keeps_to_the_budget_drops_no_hit_and_repeats_nothing(
+def test_an_expansion_keeps_to_the_budget_and_the_best_hit_and_repeats_nothing(
     cuts: dict[str, list[int]], data: st.DataObject, budget: int
 ) -> None:
     pages = {name: page(name, ends) for name, ends in cuts.items()}
@@ -193,8 +193,10 @@ def test_an_expansion_keeps_to_the_budget_drops_no_hit_and_repeats_nothing(
     ids = [id_ for one in built.passages for id_ in one.chunks]
     assert len(built.to_markdown()) == built.tokens <= budget
     assert len(ids) == len(set(ids))
-    assert {id_ for one in plain.passages for id_ in one.chunks} <= set(ids)
-    assert built.left_out == len({one.id for one in hits} - set(ids)) <= plain.left_out
+    first = [one.id for one in hits if any(one.id in passage.chunks for passage in plain.passages)][:1]
+    assert set(first) <= set(ids)
+    assert bool(built.passages) == bool(plain.passages)
+    assert built.left_out == len({one.id for one in hits} - set(ids))
     reachable = {chunk.id for window in windows.values() for side in window for chunk in side}
     assert set(ids) <= reachable | {one.id for one in hits}
     if any(one.text.endswith(" ...") for one in built.passages):
@@ -219,6 +221,19 @@ def test_the_best_hit_is_expanded_first_and_an_expanded_passage_stands_under_its
 
     assert (first.chunks, first.heading, first.rank) == (("a2", "a3"), "Part 1", 1)
     assert other.chunks == ("a0",)
+
+
+def test_the_best_hits_are_expanded_in_half_of_the_budget_and_the_others_taken_as_they_are() -> None:
+    chunks, others = page("a", [100, 200, 300, 400]), [page(name, [100, 200]) for name in "bcdefgh"]
+    hits = [replace(one, rank=rank) for rank, one in enumerate([chunks[2], *(other[0] for other in others)], 1)]
+    windows = {one.id: Window((), (other[1],)) for one, other in zip(hits[1:], others, strict=True)}
+    windows[hits[0].id] = Window((chunks[1],), (chunks[3],))
+    room = len(build_context(QUESTION, result(*hits), NOTHING, 9_999, characters).to_markdown())
+
+    built = build_context(QUESTION, result(*hits), NOTHING, room, characters, windows)
+
+    assert [one.chunks for one in built.passages] == [("a1", "a2", "a3"), ("b0", "b1"), ("c0", "c1"), ("d0",), ("e0",)]
+    assert built.left_out == 3
 
 
 @pytest.mark.parametrize("tokens", [40, 200, 2000])

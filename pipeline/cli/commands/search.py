@@ -92,8 +92,8 @@ def context(
         Expand,
         Option(
             "--expand",
-            help="Let tokens that are left add what stands around the hits: the chunks before and after, or the rest of"
-            " the section.",
+            help="Add to the best hits what stands around them, in half of the tokens: the chunks before and after, or"
+            " the rest of the section.",
         ),
     ] = Expand.NONE,
     run: Embedding = Run(),

@@ -43,7 +43,7 @@ class ContextRequest(Body):
     top_k: int = Field(default=20, ge=1)
     filters: Filters = None
     expand: Expand = Field(
-        default=Expand.NONE, description="What stands around the passages, as far as tokens are left."
+        default=Expand.NONE, description="What stands around the best passages, in half of the tokens."
     )
 
 

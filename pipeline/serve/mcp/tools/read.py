@@ -82,7 +82,8 @@ def context(
     top_k: TopK = 20,
     filters: Filters = None,
     expand: Annotated[
-        Expand, Field(description="Tokens that are left add the passages' neighbours, or the rest of their sections.")
+        Expand,
+        Field(description="Adds the best passages' neighbours, or the rest of their sections, in half of the tokens."),
     ] = Expand.NONE,
 ) -> models.ContextResult:
     """Return passages to answer from, with their sources, within a budget of tokens."""

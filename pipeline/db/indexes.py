@@ -97,13 +97,17 @@ def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: i
     indexes.
     """
     vector_index, (first, second) = vector_index_name(fingerprint), fulltext_indexes(corpus_id)
-    fulltext_index = second if _states(client, [second]) else first
+
+    def create_fulltext_index() -> None:
+        if not _states(client, [second]):
+            _create_fulltext_index(client, corpus_id, first, analyzer)
+
     ensure_indexes(
         client,
         {
             **_declared(client, CONSTRAINTS),
             vector_index: partial(create_vector_index, client, vector_index, dimension),
-            fulltext_index: partial(_create_fulltext_index, client, corpus_id, fulltext_index, analyzer),
+            first: create_fulltext_index,
         },
     )
 

@@ -228,12 +228,16 @@ class Client(AbstractContextManager["Client"]):
         with self._using("write", [name]), self._ended_after(within, query.text):
             try:
                 self._driver.execute_query(query, params, database_=self.address.database)
-            except driver_errors.ClientError as error:
-                if within is not None and _is_ended(error):
+            except (driver_errors.ClientError, driver_errors.ResultFailedError) as error:
+                # The driver may tell that the result has failed, and by what in the cause alone.
+                said = error if isinstance(error, driver_errors.ClientError) else error.__cause__
+                if not isinstance(said, driver_errors.ClientError):
+                    raise
+                if within is not None and _is_ended(said):
                     waited = f"The query {name!r} waited {within:g} seconds for others to end."
                     raise QueryTimeout(waited, "Run the same command again once they have.") from error
                 # IF NOT EXISTS checks before it creates, so one of two concurrent commands can fail with this.
-                if error.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
+                if said.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
                     raise
 
     @contextmanager

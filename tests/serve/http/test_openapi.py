@@ -30,7 +30,12 @@ EXAMPLES = 6
 @pytest.fixture(scope="module")
 def url(server_environment: dict[str, str], client: Client) -> Iterator[str]:
     tokens = [{"token": TOKEN, "corpora": CORPORA, "write": True}]
-    limits = {"HOPRANK_SERVE__RATE": "0", "HOPRANK_SERVE__MAX_MEGABYTES": "0.1"}
+    # A longer question than a body or an address may have is refused before anything is read of it.
+    limits = {
+        "HOPRANK_SERVE__RATE": "0",
+        "HOPRANK_SERVE__MAX_MEGABYTES": "0.1",
+        "HOPRANK_SERVE__MAX_QUESTION": "10000",
+    }
     with serving({**server_environment, **limits, "HOPRANK_SERVE__TOKENS": json.dumps(tokens)}) as service:
         yield service.url
     for corpus in list_corpora(client):

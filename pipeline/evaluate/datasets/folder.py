@@ -110,7 +110,7 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
         if relevant.get(query_id)
     )
     if not queries:
-        raise QuerySetError(f"{qrels} names no relevant document for any query", _QRELS.fix)
+        raise QuerySetError(f"{qrels} names no relevant document for any query of queries.jsonl", _QRELS.fix)
     corpus_path = folder / "corpus.jsonl"
     unjudged = tuple(query_id for query_id in texts if not relevant.get(query_id))
     remarks = (

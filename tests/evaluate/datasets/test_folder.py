@@ -161,10 +161,10 @@ def test_a_wrong_judgement_is_refused_by_file_and_line(tmp_path: Path, line: str
     [
         ("q1\t0\td1\t1\t1\n", "qrels.tsv, line 1 hasn't 3 columns"),
         ("q1 0 d1 1\nq1 d2 1\n", "qrels.tsv, line 2 hasn't 4 columns"),
-        ("q8\td1\t1\n", "qrels.tsv names no relevant document for any query"),
+        ("q8\td1\t1\n", "qrels.tsv names no relevant document for any query of queries.jsonl"),
         ("", "qrels.tsv, line 1 hasn't 3 columns"),
-        (HEADER, "qrels.tsv names no relevant document for any query"),
-        (HEADER + "q1\td1\t0\n", "qrels.tsv names no relevant document for any query"),
+        (HEADER, "qrels.tsv names no relevant document for any query of queries.jsonl"),
+        (HEADER + "q1\td1\t0\n", "qrels.tsv names no relevant document for any query of queries.jsonl"),
     ],
 )
 def test_qrels_of_another_layout_or_without_judgements_are_refused(tmp_path: Path, qrels: str, message: str) -> None:

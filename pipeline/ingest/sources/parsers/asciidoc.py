@@ -161,10 +161,11 @@ class _Reader:
         return self._skip(at, at + 1 + (self._underlined(at) > 0))
 
     def _attribute(self, at: int, name: str, value: str, *, header: bool) -> int:
-        end = at + 1
-        while value.endswith((" \\", " +")) and end < len(self._lines):
-            value, end = f"{value[:-2].rstrip()} {self._lines[end].strip()}", end + 1
-        value = self._replace(value.strip())
+        end, last, parts = at + 1, value, list[str]()
+        while last.endswith((" \\", " +")) and end < len(self._lines):
+            parts.append(last[:-2].strip())
+            last, end = f" {self._lines[end].strip()}", end + 1
+        value = self._replace(" ".join(filter(None, [*parts, last.strip()])))
         self._attributes[name.lower()] = value
         if header and value and name.lower() in _METADATA:
             self._metadata[name.lower()] = value

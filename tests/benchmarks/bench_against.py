@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 from typing import Any
@@ -26,6 +23,7 @@ from rich.table import Table
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus
 from pipeline.flows.maintain import drop
+from tests.benchmarks.checkouts import Checkout, both
 
 WORKER = """
 import json, sys, time
@@ -43,31 +41,6 @@ INGESTS = 5
 QUESTIONS = 300
 
 
-class Checkout:
-    """A process that runs the package of one checkout."""
-
-    def __init__(self, folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", WORKER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
-        )
-
-    def seconds(self, method: str, *arguments: str, **named: Any) -> float:
-        """Call a method of HopRank, and return how long it took."""
-        assert self._process.stdin
-        assert self._process.stdout
-        print(json.dumps([method, arguments, named]), file=self._process.stdin, flush=True)
-        return float(self._process.stdout.readline())
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.communicate()
-
-
 def main() -> None:
     """Measure each folder in turn and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,7 +51,7 @@ def main() -> None:
     for column in ("set", "ingest, s", "other", "ratio", "search p50, ms", "other", "ratio"):
         table.add_column(column, justify="left" if column == "set" else "right")
     with HopRank.connect() as hoprank:
-        checkouts = Checkout(Path(__file__).parents[2]), Checkout(arguments.other.resolve())
+        checkouts = both(arguments.other, WORKER)
         for folder in arguments.folders:
             table.add_row(folder.name, *_measured(hoprank, checkouts, folder))
         for checkout in checkouts:
@@ -96,17 +69,22 @@ def _measured(hoprank: HopRank, checkouts: tuple[Checkout, Checkout], folder: Pa
         ingests: tuple[list[float], list[float]] = ([], [])
         for turn in range(2 * INGESTS):
             name = f"{kept}-{turn}"
-            ingests[turn % 2].append(checkouts[turn % 2].seconds("ingest", path, corpus=name))
+            ingests[turn % 2].append(_seconds(checkouts[turn % 2], "ingest", path, corpus=name))
             _drop(hoprank, name)
         searches: tuple[list[float], list[float]] = ([], [])
         for number, question in enumerate(questions):
             for place in (0, 1) if number % 2 else (1, 0):
-                took = checkouts[place].seconds("search", question, corpus=kept)
+                took = _seconds(checkouts[place], "search", question, corpus=kept)
                 if number >= len(questions) // 10:
                     searches[place].append(1000 * took)
     finally:
         _drop(hoprank, kept)
     return [*_compared(*ingests, digits=1), *_compared(*searches, digits=1)]
+
+
+def _seconds(checkout: Checkout, method: str, *arguments: str, **named: Any) -> float:
+    """Call a method of HopRank, and return how long it took."""
+    return checkout.ask(json.dumps([method, arguments, named]))[0]
 
 
 def _compared(these: list[float], others: list[float], *, digits: int) -> list[str]:

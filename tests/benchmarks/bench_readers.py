@@ -11,15 +11,14 @@ a first read that isn't counted loads the parsers.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+from tests.benchmarks.checkouts import Checkout, both
 
 WORKER = """
 import os, sys, time
@@ -37,31 +36,6 @@ TURNS = 5
 MEGABYTE = 1_000_000
 
 
-class Checkout:
-    """A process that reads with the package of one checkout."""
-
-    def __init__(self, folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", WORKER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
-        )
-
-    def read(self, path: str) -> tuple[float, ...]:
-        """Read a path; return the seconds of the processor and of the clock, the documents, pages and characters."""
-        assert self._process.stdin
-        assert self._process.stdout
-        print(path, file=self._process.stdin, flush=True)
-        return tuple(map(float, self._process.stdout.readline().split()))
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.communicate()
-
-
 def main() -> None:
     """Read each path in turn and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -71,7 +45,7 @@ def main() -> None:
     table = Table(title="This checkout / the other one: medians of the processor's seconds")
     for column in ("path", "files", "MB of text", "s", "other", "ratio", "MB/s", "pages/s", "pages/s of the clock"):
         table.add_column(column, justify="left" if column == "path" else "right")
-    checkouts = Checkout(Path(__file__).parents[2]), Checkout(arguments.other.resolve())
+    checkouts = both(arguments.other, WORKER)
     for path in arguments.paths:
         table.add_row(*_measured(checkouts, path))
     for checkout in checkouts:
@@ -82,8 +56,8 @@ def main() -> None:
 def _measured(checkouts: Sequence[Checkout], path: str) -> list[str]:
     whole = str(Path(path).absolute())
     for checkout in checkouts:
-        checkout.read(whole)
-    turns = [[checkout.read(whole) for checkout in checkouts] for _ in range(TURNS)]
+        checkout.ask(whole)
+    turns = [[checkout.ask(whole) for checkout in checkouts] for _ in range(TURNS)]
     (cpu, wall, documents, pages, length), other = (
         [statistics.median(values) for values in zip(*reads, strict=True)] for reads in zip(*turns, strict=True)
     )

@@ -125,10 +125,12 @@ class _Selection:
         """Add a chunk if all still fits; return whether the chunk is there."""
         if chunk.id in self.chunks:
             return True
+        if self.is_cut:
+            return False
         chunk = self._ranked.get(chunk.id, chunk)
         longer = _chained(_joined([*self.chunks.values(), chunk]), self._relations)
         tokens = self._count(_markdown(longer))
-        if self.is_cut or tokens > self._budget:
+        if tokens > self._budget:
             return False
         self.chunks[chunk.id], self.passages, self.tokens = chunk, longer, tokens
         return True

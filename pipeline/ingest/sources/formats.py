@@ -77,7 +77,7 @@ _MODULES = {
     ".jsonl": LINES,
 }
 _NAMED = {".yaml": "data", ".yml": "data", ".json": "data", ".toml": "data", ".log": "text"}
-"""What is a document only if somebody says so: among other files these are mostly settings and records of programs."""
+"""Suffixes of files that are documents only where they are named: elsewhere they are mostly settings and logs."""
 
 _BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt", "epub", "mail", "ipynb"})
 _TEXT_FILES = frozenset(

@@ -28,7 +28,7 @@ _BLOCKS = frozenset(
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _TITLES = frozenset((*_HEADINGS, "dt", "legend", "summary", "th"))
-"""What a button may be the text of, to open a section or sort by a column; others are beside the text."""
+"""Elements whose text may be that of a button, to open a section or sort by a column; other buttons are left out."""
 
 _TYPED = frozenset("text search email url tel number date month week time datetime-local".split())
 """Fields that show their value."""

@@ -15,8 +15,10 @@ _LONGEST_NAME = 100
 
 _NAMES_PER_CHARACTER = 4
 _FREE_CHARACTERS = 1_000_000
-"""What all names in rows may take: so many characters for each in the cells, or as many as a text may have with names
-at their whole length. Beyond that a text would be mostly names, fifty times its file. Chosen by hand; not measured."""
+"""Characters that the names in all rows may take: so many for each of the cells, or so many in all if that is more.
+
+Beyond that a text would be mostly names, fifty times its file. Chosen by hand; not measured.
+"""
 
 _NUMBER = re.compile(r"[-+]?[.,\s]*\d[\d.,\s]*%?|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}.*")
 _YEAR = re.compile(r"(?:19|20)\d\d")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.code.languages import language_of
-from pipeline.files import Unreadable, decode
+from pipeline.files import Unreadable
 from pipeline.ingest.sources.source import Parse, Source
 from pipeline.records import Document
 from pipeline.registry import entry_points
@@ -121,8 +121,10 @@ def parser_of(name: str) -> Parse:
 
 
 def _parse_text(structure: Callable[[Document], Document], source: Source) -> Document:
-    document = structure(Document(source.key, "", decode(source.data), path=source.path))
-    return replace(document, title=document.title or source.stem)
+    text, warning = import_module("pipeline.ingest.sources.parsers.encodings").decoded_text(source.data)
+    document = structure(Document(source.key, "", text, path=source.path))
+    warnings = (warning, *document.warnings) if warning else document.warnings
+    return replace(document, title=document.title or source.stem, warnings=warnings)
 
 
 def is_bounded(name: str) -> bool:

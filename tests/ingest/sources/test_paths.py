@@ -136,7 +136,7 @@ def test_what_cannot_be_read_in_a_folder_is_left_out_with_a_reason(docs: Path) -
         "empty.md": b"",
         "blank.md": b" \n\n",
         "binary.txt": b"a\x00b",
-        "latin.txt": "naïve".encode("latin-1"),
+        "damaged.txt": b"\x93\xfe\x02\x81\xf0\x05\xc3\x1e" * 9,
         "big.txt": b"x" * 1001,
         "picture.png": b"\x89PNG",
         "Makefile": b"all:",
@@ -156,26 +156,37 @@ def test_what_cannot_be_read_in_a_folder_is_left_out_with_a_reason(docs: Path) -
         "empty.md": "is empty",
         "blank.md": "is empty",
         "binary.txt": "is binary",
-        "latin.txt": "isn't valid UTF-8 (at byte 2)",
+        "damaged.txt": "isn't valid UTF-8 (at byte 0)",
         "big.txt": "is larger than 0.001 MB",
         "picture.png": "has the suffix .png, which isn't read",
         "Makefile": "has no suffix, which isn't read",
         "gone.md": "is a link to nothing",
         "pipe.md": "isn't a regular file",
     }
-    assert skipped(f"{docs}/*.png", f"{docs}/latin*") == {
+    assert skipped(f"{docs}/*.png", f"{docs}/damaged.t*") == {
         "picture.png": "has the suffix .png, which isn't read",
-        "latin.txt": "isn't valid UTF-8 (at byte 2)",
+        "damaged.txt": "isn't valid UTF-8 (at byte 0)",
     }
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_cannot_be_read_is_an_error_when_named_or_strict(docs: Path, strict: bool) -> None:
+    (docs / "damaged.txt").write_bytes(b"\x93\xfe\x02\x81\xf0\x05\xc3\x1e" * 9)
+
+    with pytest.raises(SourceError, match=r"damaged\.txt isn't valid UTF-8") as caught:
+        list(read([str(docs if strict else docs / "damaged.txt")], strict=strict))
+    assert "Convert it to UTF-8" in caught.value.fix
+
+
+def test_a_text_in_another_encoding_is_read_and_told(docs: Path) -> None:
     (docs / "latin.txt").write_bytes("naïve".encode("latin-1"))
 
-    with pytest.raises(SourceError, match=r"latin\.txt isn't valid UTF-8") as caught:
-        list(read([str(docs if strict else docs / "latin.txt")], strict=strict))
-    assert "Convert it to UTF-8" in caught.value.fix
+    (document,) = read([str(docs / "latin.txt")])
+
+    assert isinstance(document, Document)
+    assert (document.text, document.warnings) == ("naïve", ("isn't UTF-8, and is read as Windows-1252",))
+    with pytest.raises(SourceError, match=r"latin\.txt isn't UTF-8, and is read as Windows-1252"):
+        list(read([str(docs)], strict=True))
 
 
 def test_a_named_file_of_a_format_that_is_not_read_is_an_error_at_once(docs: Path) -> None:

@@ -251,7 +251,7 @@ def test_a_wrong_value_of_a_domain_is_refused_as_any(configure: Configure) -> No
     message = refusal()
 
     assert f"skills.top_k ({path}): 0: Input should be greater than or equal to 1" in message
-    assert f"skills.similarity ({path}): 1: Extra inputs are not permitted" in message
+    assert f"skills.similarity ({path}): there is no such setting" in message
 
 
 def test_a_setting_that_there_is_not_is_said_to_be_none() -> None:
@@ -259,6 +259,49 @@ def test_a_setting_that_there_is_not_is_said_to_be_none() -> None:
         load_settings({"nonsense": 1})
 
     assert caught.value.fix == "There is no setting nonsense. `hoprank config show` lists every setting."
+
+
+@pytest.mark.parametrize(
+    ("flags", "meant"),
+    [
+        ({"embed": {"modle": "x"}}, "embed.model"),
+        ({"serv": {"rate": 1}}, "serve"),
+        ({"skills": {"topk": 1}}, "skills.top_k"),
+        ({"hom": "x"}, "home"),
+    ],
+)
+def test_a_misspelt_setting_is_told_the_one_that_is_meant(flags: dict[str, Any], meant: str) -> None:
+    with pytest.raises(ConfigurationError, match="there is no such setting") as caught:
+        load_settings(flags)
+
+    assert caught.value.fix.startswith(f"Did you mean {meant!r}?")
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("HOPRANK_SERV__TOKEN", "'HOPRANK_SERVE__TOKEN'"),
+        ("HOPRANK_SERVE__TOKN", "'serve.token'"),
+        ("HOPRANK_EMBED_MODEL", "'HOPRANK_EMBED__MODEL'"),
+    ],
+)
+def test_a_misspelt_variable_is_named_and_its_value_is_not(
+    monkeypatch: pytest.MonkeyPatch, variable: str, meant: str
+) -> None:
+    monkeypatch.setenv(variable, "a secret of mine")
+
+    with pytest.raises(ConfigurationError, match=variable) as caught:
+        load_settings()
+
+    assert f"Did you mean {meant}?" in caught.value.fix
+    assert "secret" not in str(caught.value)
+
+
+def test_variables_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOPRANK_PORT", "HOPRANK_SERVICE_HOST", "HOPRANK_DEBUG", "HOPRANK_TEST_KILLS"):
+        monkeypatch.setenv(name, "1")
+
+    assert load_settings()
 
 
 def test_a_section_that_no_domain_brings_is_refused_by_its_class() -> None:

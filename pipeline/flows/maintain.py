@@ -92,7 +92,7 @@ def export_corpus(
 ) -> None:
     """Write a corpus to a file, or to a folder for Parquet; the default format follows the suffix of ``path``.
 
-    Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written.
+    Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written, or has an unknown suffix.
     """
     corpus = open_corpus(client, name)
     check_schema(corpus.record)

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, did_you_mean
 from pipeline.registry import Domain, registry
 from pipeline.resources import resource_folder
 from pipeline.settings import sections
@@ -40,6 +40,9 @@ _STRUCTURES = {
     "model_attributes_type": "table",
 }
 """Kinds of values of settings, by the type of pydantic's error about a value that is neither a list nor a table."""
+
+_ALIKE = 0.7
+"""Similarity from which a name is suggested for another. Chosen by hand: all names of a section are somewhat alike."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -149,6 +152,7 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
 
 def _load(flags: Mapping[str, Any]) -> tuple[Settings, Mapping[str, Any]]:
     """Return the settings, and the flags with the values of texts for lists and tables."""
+    _check_variables()
     try:
         return _settings_type()(**flags), flags
     except ValidationError as error:
@@ -157,6 +161,28 @@ def _load(flags: Mapping[str, Any]) -> tuple[Settings, Mapping[str, Any]]:
         if parsed == flags:
             raise _refusal(faults, flags) from error
     return _load(parsed)
+
+
+def _check_variables() -> None:
+    """Raise ConfigurationError for a variable that is meant for a setting, and that pydantic would ignore."""
+    known = {f"HOPRANK_{name.replace('.', '__')}".upper(): name for name in _names(_settings_type())}
+    meant = {name.replace("__", "_"): name for name in known}
+    for variable in sorted(name for name, value in os.environ.items() if name.upper().startswith("HOPRANK_") and value):
+        given = variable.upper()
+        section, parts, _ = given.removeprefix("HOPRANK_").partition("__")
+        if parts and section.lower() not in _settings_type().model_fields:
+            fix = did_you_mean(given, known, "`hoprank config show` lists every setting.", cutoff=_ALIKE)
+            raise ConfigurationError(f"{variable} sets nothing: there is no section {section.lower()!r}.", fix)
+        if not parts and given not in known and given in meant:
+            raise ConfigurationError(f"{variable} sets nothing.", f"Did you mean {meant[given]!r}?")
+
+
+def _names(kind: type[BaseModel]) -> Iterator[str]:
+    """Yield the names of sections and settings, dotted."""
+    for name, field in kind.model_fields.items():
+        yield name
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from (f"{name}.{inner}" for inner in _names(field.annotation))
 
 
 def toml_value(text: str) -> Any:
@@ -197,7 +223,10 @@ def _refusal(faults: list[ErrorDetails], flags: Mapping[str, Any]) -> Configurat
         name = ".".join(str(part) for part in fault["loc"])
         origin, problem, kind = origins.of(name), fault["msg"], _STRUCTURES.get(fault["type"])
         if fault["type"] == "extra_forbidden":
-            fixes.append(f"There is no setting {name}.")
+            # without its value: a misspelt name doesn't tell whether that is a secret
+            lines.append(f"{name} ({origin}): there is no such setting")
+            fixes.append(did_you_mean(name, _names(_settings_type()), f"There is no setting {name}.", cutoff=_ALIKE))
+            continue
         if kind:
             problem = f"a {kind} is expected{_why_unread(fault['input'])}"
             fixes.append(_how_to_write(fault["loc"], kind, origin))

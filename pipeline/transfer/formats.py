@@ -6,6 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.errors import SourceError
+
 
 class Format(StrEnum):
     """An export format of a corpus; only ``jsonl`` can be imported."""
@@ -16,8 +18,17 @@ class Format(StrEnum):
 
     @classmethod
     def of(cls, path: Path) -> Format:
-        """Return the format of a path by its suffix: none is Parquet, an unknown one is JSON Lines."""
-        return {".jsonl": cls.JSONL, ".graphml": cls.GRAPHML, "": cls.PARQUET}.get(path.suffix, cls.JSONL)
+        """Return the format of a path by its suffix; none, or a folder that there is, is Parquet.
+
+        Raises SourceError for another suffix.
+        """
+        known = {".jsonl": cls.JSONL, ".graphml": cls.GRAPHML, "": cls.PARQUET}
+        if form := cls.PARQUET if path.is_dir() else known.get(path.suffix.lower()):
+            return form
+        raise SourceError(
+            f"A corpus can't be exported as {path.suffix}: {path}.",
+            "Name a file .jsonl or .graphml, or a folder for tables of Parquet; or give --format.",
+        )
 
 
 class Part(NamedTuple):

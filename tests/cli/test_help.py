@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
+import rich.markup
 import typer.main
 from typer.core import TyperGroup
 from typer.testing import CliRunner
@@ -89,6 +90,16 @@ def test_every_option_has_a_help_text() -> None:
     for option in ("--corpus", "--top-k", "--leg", "--explain", "--full", "--filter", "--json", "--model", "--set"):
         assert option in result.stdout
     assert "|".join(Leg) in result.stdout
+
+
+def test_no_help_loses_a_word_in_brackets_to_markup() -> None:
+    texts = [one.help or "" for _, one in parameters(typer.main.get_group(app).commands)]
+    extras = [text for text in texts if "[" in text]
+
+    assert "(needs matplotlib: hoprank[plot])" in " ".join(rich.markup.render(text).plain for text in extras)
+    assert [
+        text for text in extras if "\\" in rich.markup.render(text).plain or re.search(r"(?<!\\)\[[a-z]", text)
+    ] == []
 
 
 def test_usage_names_each_argument_in_capitals_and_marks_it_once() -> None:

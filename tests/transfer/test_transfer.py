@@ -346,9 +346,15 @@ def test_a_place_that_can_not_be_written_to_is_named(hoprank: HopRank, name: str
 
 
 def test_the_format_is_told_by_the_suffix() -> None:
-    assert [Format.of(Path(name)) for name in ("a.jsonl", "a.graphml", "a", "a.txt")] == [
+    assert [Format.of(Path(name)) for name in ("a.jsonl", "a.GraphML", "a")] == [
         Format.JSONL,
         Format.GRAPHML,
         Format.PARQUET,
-        Format.JSONL,
     ]
+
+
+def test_a_format_that_there_is_not_is_refused_by_its_suffix() -> None:
+    with pytest.raises(SourceError, match=r"as \.csv: a\.csv") as caught:
+        Format.of(Path("a.csv"))
+
+    assert ".jsonl or .graphml, or a folder" in caught.value.fix

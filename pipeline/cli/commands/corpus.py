@@ -54,8 +54,9 @@ def export(
     embeddings: Annotated[bool, Option(help="With the vectors; an import makes them again without.")] = True,
 ) -> None:
     """Write a corpus to JSON lines (everything, for an import), GraphML or Parquet."""
+    chosen = form or Format.of(path)
     with connected_client(read_settings()) as client, show_progress() as progress:
-        maintain.export_corpus(client, name, path, form, embeddings=embeddings, progress=progress)
+        maintain.export_corpus(client, name, path, chosen, embeddings=embeddings, progress=progress)
     say(f"Exported {name} to {path}.")
 
 

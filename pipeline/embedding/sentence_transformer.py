@@ -1,6 +1,7 @@
 """The embedder on this machine: a sentence-transformers model with its tokenizer and fingerprint.
 
-A few texts are encoded by the model's ONNX export, without loading the model; see ``onnx.py``.
+The bundled model in float32 runs as ONNX, and so do a few texts by any model, without sentence-transformers and
+PyTorch, which an extra installs; see ``onnx.py``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from itertools import groupby
@@ -20,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.embedding.cpu import has_crippled_amx, native_precision
+from pipeline.embedding.cpu import has_crippled_amx, may_have_gpu, native_precision
 from pipeline.embedding.embedder import Embedder, knows
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
-from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, prompt_of, write_onnx
-from pipeline.errors import ConfigurationError
+from pipeline.embedding.onnx import OnnxModel, Task, bundled_onnx, export_onnx, open_onnx, prompt_of
+from pipeline.errors import ConfigurationError, ExtraMissing
 from pipeline.records import Fingerprint, Precision, Vector
 
 if TYPE_CHECKING:
@@ -36,7 +38,9 @@ _PADDING = 16
 """Tokens to a multiple of which a passage is padded: batches of one length alone would be small, and a third slower."""
 _TOKENIZE_BATCH = 1000  # texts at a time, to bound memory; chosen by hand, not measured
 _CHARACTERS_PER_TOKEN = 4  # about, in English; only to sort texts into batches and to estimate sizes
-_ONNX_LIMIT = 256  # passages that ONNX Runtime encodes: for so few it takes less time than loading the model
+_ONNX_LIMIT = 256  # passages that an export encodes one by one: for so few it takes less time than loading the model
+_ONNX_BATCH_TOKENS = 1024
+"""Tokens of a batch by ONNX Runtime on a CPU: of 256 to 16,384 the quickest for passages of 250 tokens."""
 
 _log = logging.getLogger(__name__)
 
@@ -48,11 +52,13 @@ class SentenceTransformerEmbedder(Embedder):
     branch of a model on a hub. ``precision`` "auto" computes in bfloat16 where the hardware supports it natively (a
     GPU, AMX, AVX-512 BF16). On such a CPU that is about three times as fast as float32.
 
-    A model for the CPU is exported to the folder ``onnx`` when it is first loaded. The export takes a second or two and
-    as much disk space as the weights. From then on it encodes questions and, while the model isn't loaded, up to 256
-    passages in float32.
+    On a CPU the bundled model encodes questions, and passages in float32, as ONNX; PyTorch isn't loaded, nor need it be
+    installed. Another model is exported to ONNX when it is first loaded. The export takes a second or two; from then on
+    it encodes questions and, while the model isn't loaded, up to 256 passages in float32. The folder ``onnx`` keeps
+    either; it takes as much room as the weights.
 
-    Raises ConfigurationError if the model can't be loaded, DownloadFailed if the bundled weights are damaged.
+    Raises ConfigurationError if the model can't be loaded, ExtraMissing if that needs sentence-transformers and it
+    isn't installed, DownloadFailed if the bundled weights are damaged.
     """
 
     def __init__(
@@ -70,7 +76,8 @@ class SentenceTransformerEmbedder(Embedder):
         self._device = device
         self._configured_precision = precision
         self._batch_tokens = batch_tokens
-        self._onnx_home = onnx if device in (_AUTO, "cpu") else None
+        self._onnx_home = onnx
+        self._is_bundled = self.files.is_bundled and device in (_AUTO, "cpu")
         self._lock = threading.RLock()
         self._loaded: dict[Precision, SentenceTransformer] = {}
         self._onnx: OnnxModel | None = None
@@ -125,14 +132,8 @@ class SentenceTransformerEmbedder(Embedder):
         """
         precision = precision or self.precision
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        onnx = self._onnx_for(len(texts)) if precision is Precision.FLOAT32 else None
-        for batch in self._batches(texts):
-            part = [texts[i] for i in batch]
-            if onnx:
-                vectors[batch] = _encode_by(onnx, part)
-            else:
-                with self._lock:
-                    vectors[batch] = _unit(self._forward(self._model_in(precision), part, Task.DOCUMENT))
+        for batch, part in self._encoded(texts, precision):
+            vectors[batch] = part
             if done:
                 done(len(batch))
         # Return freed memory to the system: glibc keeps it in fragments too small for tensors of other shapes.
@@ -141,17 +142,31 @@ class SentenceTransformerEmbedder(Embedder):
                 ctypes.CDLL(None).malloc_trim(0)
         return vectors
 
+    def _encoded(self, texts: Sequence[str], precision: Precision) -> Iterator[tuple[list[int], Vector]]:
+        """Yield batches of indices into ``texts`` with their unit vectors."""
+        onnx = self._onnx_for(len(texts)) if precision is Precision.FLOAT32 else None
+        if onnx is None:
+            for batch in self._batches(texts, self._batch_tokens):
+                with self._lock:
+                    part = self._forward(self._model_in(precision), [texts[i] for i in batch], Task.DOCUMENT)
+                yield batch, _unit(part)
+            return
+        batches = list(self._batches(texts, min(self._batch_tokens, _ONNX_BATCH_TOKENS)))
+        # A batch uses two processors at most; on more than these, batches go side by side.
+        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as pool:
+            parts = pool.map(lambda batch: onnx.encode([texts[i] for i in batch], Task.DOCUMENT), batches)
+            yield from ((batch, _unit(part)) for batch, part in zip(batches, parts, strict=True))
+
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         """Encode passages that are compared, but not stored: by ONNX if it can be, whatever the precision."""
-        onnx = self._onnx_for(len(texts))
-        return _encode_by(onnx, texts) if onnx and texts else self.encode(texts)
+        return self.encode(texts, precision=Precision.FLOAT32 if self._onnx_for(len(texts)) else None)
 
     def embed_query(self, text: str) -> list[float]:
         """Encode a question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
         if self._find_onnx() is None:
             _ = self._any_model  # loading the model writes the export
         onnx = self._find_onnx()
-        raw = onnx.encode(text, Task.QUERY)[None] if onnx else self._encode_question(text)
+        raw = onnx.encode([text], Task.QUERY) if onnx else self._encode_question(text)
         vector: list[float] = _unit(raw)[0].tolist()
         return vector
 
@@ -202,9 +217,9 @@ class SentenceTransformerEmbedder(Embedder):
         with self._lock:
             if precision not in self._loaded:
                 model = self._load()
-                if (folder := self._onnx_folder) and model.device.type == "cpu":
+                if (folder := self._onnx_folder) and model.device.type == "cpu" and not self._is_bundled:
                     try:
-                        write_onnx(model, folder)
+                        export_onnx(model, folder)
                     except (OSError, MemoryError) as error:
                         _log.info("No ONNX in %s: %s", folder, error)
                     self._onnx_sought = self._onnx is not None
@@ -212,11 +227,13 @@ class SentenceTransformerEmbedder(Embedder):
             return self._loaded[precision]
 
     def _onnx_for(self, texts: int) -> OnnxModel | None:
-        """Return the ONNX export if it is the quickest for so many passages."""
+        """Return the model as ONNX if that is the quickest for so many passages."""
+        if self._is_bundled and not may_have_gpu(self._device):
+            return self._find_onnx()
         return self._find_onnx() if not self._loaded and texts <= _ONNX_LIMIT else None
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Yield batches of indices into ``texts``, longest first, of about ``batch_tokens`` tokens with padding.
+    def _batches(self, texts: Sequence[str], tokens: int) -> Iterator[list[int]]:
+        """Yield batches of indices into ``texts``, longest first, of about as many ``tokens`` with padding.
 
         A batch holds texts of one padded length, so that the padding of a text doesn't depend on the others.
         """
@@ -229,7 +246,7 @@ class SentenceTransformerEmbedder(Embedder):
             sizes = [_padded(min(max(len(encoding), 1), longest)) for encoding in encodings]
         order = sorted(range(len(texts)), key=lambda i: -sizes[i])
         for size, group in groupby(order, key=lambda i: sizes[i]):
-            same, count = list(group), max(1, self._batch_tokens // size)
+            same, count = list(group), max(1, tokens // size)
             yield from (same[at : at + count] for at in range(0, len(same), count))
 
     def _encode_question(self, text: str) -> Vector:
@@ -261,17 +278,21 @@ class SentenceTransformerEmbedder(Embedder):
         return vectors
 
     def _find_onnx(self) -> OnnxModel | None:
-        """Return the model's ONNX export; None unless this process or an earlier process has written it."""
+        """Return the model as ONNX: the bundled one, or an export that this process or an earlier one has written."""
         with self._lock:
             if not self._onnx_sought:
                 self._onnx_sought = True
-                self._onnx = open_onnx(folder) if (folder := self._onnx_folder) else None
+                folder = self._onnx_folder
+                if self._is_bundled:
+                    self._onnx = bundled_onnx(Path(self.files.location), self.max_tokens + _SPECIAL_TOKENS, folder)
+                else:
+                    self._onnx = open_onnx(folder) if folder else None
             return self._onnx
 
     @property
     def _onnx_folder(self) -> Path | None:
         """The folder of the ONNX export; None if there is to be none, or if the revision is known only once loaded."""
-        if self._onnx_home is None or (revision := self.files.revision) is None:
+        if self._onnx_home is None or self._device not in (_AUTO, "cpu") or (revision := self.files.revision) is None:
             return None
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 
@@ -280,8 +301,12 @@ class SentenceTransformerEmbedder(Embedder):
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         if has_crippled_amx(self._onnx_home):
             os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
+        try:
+            from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging as transformers_logging
+        except ImportError as error:
+            way = "embed the corpus in float32: hoprank reembed NAME" if self._is_bundled else f"use {BUNDLED_MODEL}"
+            raise ExtraMissing.of("sentence-transformers", error, way) from error
 
         transformers_logging.disable_progress_bar()
         try:
@@ -319,10 +344,6 @@ def _with_padding(tokens: Mapping[str, Any], model: SentenceTransformer) -> dict
         else value
         for name, value in tokens.items()
     }
-
-
-def _encode_by(onnx: OnnxModel, texts: Sequence[str]) -> Vector:
-    return _unit(np.stack([onnx.encode(text, Task.DOCUMENT) for text in texts]))
 
 
 def _unit(vectors: Vector) -> Vector:

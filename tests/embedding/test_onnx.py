@@ -16,7 +16,7 @@ from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer
 
 from pipeline.embedding.backends import make_embedder
-from pipeline.embedding.onnx import OnnxModel, Task, open_onnx, write_onnx
+from pipeline.embedding.onnx import OnnxModel, Task, export_onnx, open_onnx
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.settings import load_settings
 
@@ -37,7 +37,7 @@ from pathlib import Path
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 
-embedder = SentenceTransformerEmbedder(precision="float32", onnx=Path(sys.argv[1]))
+embedder = SentenceTransformerEmbedder(sys.argv[1], precision="float32", onnx=Path(sys.argv[2]))
 embedder.embed_query("Who changes the drum?")
 embedder.encode(["The drum is changed on Mondays.", "Bread is baked."])
 print(embedder.count_tokens("four characters each"), embedder.token_offsets(["Tidal gauge"]), embedder.fingerprint)
@@ -56,40 +56,42 @@ def model() -> SentenceTransformer:
 def folder(model: SentenceTransformer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the bundled model leaves; tests that change it take a copy."""
     left = tmp_path_factory.mktemp("onnx") / "deep" / "bundled"
-    write_onnx(model, left)
+    export_onnx(model, left)
     return left
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_vectors_are_the_models_own(text: str, model: SentenceTransformer, folder: Path) -> None:
-    made = OnnxModel(folder)
+    made = OnnxModel.open(folder)
 
-    assert np.allclose(made.encode(text, Task.QUERY), model.encode_query(text), atol=1e-5)
-    assert np.allclose(made.encode(text, Task.DOCUMENT), model.encode_document(text), atol=1e-5)
+    assert np.allclose(made.encode([text], Task.QUERY)[0], model.encode_query(text), atol=1e-5)
+    assert np.allclose(made.encode([text], Task.DOCUMENT)[0], model.encode_document(text), atol=1e-5)
 
 
 def test_prompts_go_with_it(folder: Path, tmp_path: Path) -> None:
     prompts = {"query": "Question: ", "document": "Passage: "}
     prompted = SentenceTransformer(str(get_model_path()), device="cpu", prompts=prompts).eval()
-    write_onnx(prompted, tmp_path / "prompted")
-    made, plain = OnnxModel(tmp_path / "prompted"), OnnxModel(folder)
+    export_onnx(prompted, tmp_path / "prompted")
+    made, plain = OnnxModel.open(tmp_path / "prompted"), OnnxModel.open(folder)
 
-    assert np.array_equal(made.encode("tide", Task.QUERY), plain.encode("Question: tide", Task.QUERY))
-    assert np.array_equal(made.encode("tide", Task.DOCUMENT), plain.encode("Passage: tide", Task.DOCUMENT))
+    assert np.array_equal(made.encode(["tide"], Task.QUERY)[0], plain.encode(["Question: tide"], Task.QUERY)[0])
+    assert np.array_equal(made.encode(["tide"], Task.DOCUMENT)[0], plain.encode(["Passage: tide"], Task.DOCUMENT)[0])
 
 
 def test_an_embedder_leaves_it_and_the_next_doesnt_load_the_model(tmp_path: Path) -> None:
-    first = SentenceTransformerEmbedder(precision="float32", onnx=tmp_path)
+    mine = tmp_path / "mine"
+    shutil.copytree(get_model_path(), mine)
+    first = SentenceTransformerEmbedder(str(mine), precision="float32", onnx=tmp_path)
     asked = first.embed_query("Who changes the drum?")
     first.encode(["this loaded it"])
-    next_one = SentenceTransformerEmbedder(precision="float32", onnx=tmp_path)
+    next_one = SentenceTransformerEmbedder(str(mine), precision="float32", onnx=tmp_path)
 
     assert np.allclose(asked, first.model.encode_query("Who changes the drum?"), atol=1e-5)
     assert next_one.embed_query("Who changes the drum?") == asked
     assert np.allclose(next_one.encode(TEXTS), first.encode(TEXTS), atol=1e-5)
 
     done = subprocess.run(
-        [sys.executable, "-c", _WITHOUT_TORCH, str(tmp_path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", _WITHOUT_TORCH, str(mine), str(tmp_path)], capture_output=True, text=True, check=True
     )
     told, few, many = done.stdout.splitlines()
     assert told == f"3 [[(0, 5), (6, 11)]] {first.fingerprint}"
@@ -190,7 +192,7 @@ def test_without_room_for_it_the_model_answers(tmp_path: Path) -> None:
 
 def test_while_another_process_writes_it_the_model_answers(model: SentenceTransformer, tmp_path: Path) -> None:
     with FileLock(tmp_path / "onnx.lock"):
-        write_onnx(model, tmp_path / "mine")
+        export_onnx(model, tmp_path / "mine")
 
     assert not (tmp_path / "mine").exists()
 
@@ -198,7 +200,7 @@ def test_while_another_process_writes_it_the_model_answers(model: SentenceTransf
 def test_what_a_killed_process_left_is_swept(model: SentenceTransformer, tmp_path: Path) -> None:
     (tmp_path / ".onnx-killed").mkdir()
 
-    write_onnx(model, tmp_path / "mine")
+    export_onnx(model, tmp_path / "mine")
 
     assert {path.name for path in tmp_path.iterdir()} - {"onnx.lock"} == {"mine"}
 

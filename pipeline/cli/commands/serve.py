@@ -32,14 +32,12 @@ def serve(
     chosen = run.read()
     tokens = access.Access(chosen.serve)
     access.check_exposure(host, tokens)
-    with _needs_extra("serve"):
-        serve_forever = service.serve
     with listening.listen(host, port) as sock:
         url = access.url_of(host, sock.getsockname()[1])
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         logging.getLogger("hoprank").setLevel(logging.INFO)
         with connected(chosen) as hoprank:
-            serve_forever(hoprank, tokens, sock, lambda: warn(f"HopRank serves at {url}. Ctrl-C stops it."))
+            service.serve(hoprank, tokens, sock, lambda: warn(f"HopRank serves at {url}. Ctrl-C stops it."))
 
 
 def mcp(
@@ -103,7 +101,7 @@ def mcp(
 
 
 def _serve_streams(settings: all_settings.Settings, tools: list[mcp_table.Tool], folders: list[Path]) -> None:
-    with _needs_extra("mcp"):
+    with _needs_mcp():
         serve = mcp_run.serve_stdio
     if sys.stdin.isatty():
         warn("Waiting for an MCP client on stdin; --print-config prints its configuration. Ctrl-C stops.")
@@ -115,7 +113,7 @@ def _serve_http(
 ) -> None:
     tokens = access.Access(settings.serve)
     access.check_exposure(host, tokens)
-    with _needs_extra("mcp"):
+    with _needs_mcp():
         serve, listen = mcp_run.serve_http, listening.listen
     with listen(host, port) as sock, connected(settings) as hoprank:
         url = _url(host, sock.getsockname()[1])
@@ -128,11 +126,11 @@ def _url(host: str, port: int) -> str:
 
 
 @contextmanager
-def _needs_extra(extra: str) -> Iterator[None]:
+def _needs_mcp() -> Iterator[None]:
     """Turn the absence of a package within the context into ExtraMissing, which names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] == "pipeline":
             raise
-        raise ExtraMissing.of(extra, error) from error
+        raise ExtraMissing.of("mcp", error) from error

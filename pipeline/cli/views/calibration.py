@@ -10,7 +10,7 @@ from rich.table import Table
 
 from pipeline.cli.deferred import figure, report
 from pipeline.cli.views.tables import ruled_table
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, ExtraMissing
 from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ def check_plot(path: Path) -> None:
         raise ConfigurationError(f"{path} can't be drawn: it ends with neither .png nor .svg.", "Name it so.")
     report.check_json_path(path)
     if find_spec("matplotlib") is None:
-        raise ConfigurationError(
-            "Drawing needs matplotlib, which isn't installed.", "Install it: uv pip install 'hoprank[plot]'."
-        )
+        raise ExtraMissing.of("plot", "No module named 'matplotlib'")
 
 
 def plot_calibration(calibration: Calibration, path: Path) -> None:

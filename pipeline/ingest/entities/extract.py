@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, ExtraMissing
 from pipeline.ingest.entities.gazetteer import LONGEST_TITLE, Lexicon, last_heading
 from pipeline.records import Chunk
 from pipeline.settings import LinkSettings
@@ -45,10 +45,7 @@ class Spacy:
         try:
             import spacy
         except ImportError as error:
-            raise ConfigurationError(
-                "link.extractor is spacy, and spaCy isn't installed.",
-                'Install it (pip install "hoprank[spacy]"), or set link.extractor to builtin.',
-            ) from error
+            raise ExtraMissing.of("spacy", error, "set link.extractor to builtin") from error
         try:
             self._model: Any = spacy.load(model)
         except (OSError, ValueError) as error:

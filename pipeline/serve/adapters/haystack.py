@@ -1,4 +1,4 @@
-"""The retriever for Haystack; needs ``pip install "hoprank[haystack]"``."""
+"""The retriever for Haystack; needs the extra ``haystack``."""
 
 import asyncio
 import threading

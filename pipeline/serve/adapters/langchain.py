@@ -1,4 +1,4 @@
-"""The retriever for LangChain; needs ``pip install "hoprank[langchain]"``."""
+"""The retriever for LangChain; needs the extra ``langchain``."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The retriever for LlamaIndex; needs ``pip install "hoprank[llamaindex]"``."""
+"""The retriever for LlamaIndex; needs the extra ``llamaindex``."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The retriever for neo4j-graphrag; needs ``pip install "hoprank[neo4j-graphrag]"``."""
+"""The retriever for neo4j-graphrag; needs the extra ``neo4j-graphrag``."""
 
 from collections.abc import Callable
 from typing import Any

@@ -45,7 +45,7 @@ def test_without_its_framework_an_adapter_says_what_to_install(
     monkeypatch.delitem(sys.modules, adapter, raising=False)
     extra = module.replace("_", "-")
 
-    with pytest.raises(ExtraMissing, match=rf"{framework}.*\n.*pip install \"hoprank\[{extra}\]\"") as caught:
+    with pytest.raises(ExtraMissing, match=rf"{framework}.*\n.*uv pip install -e \"\.\[{extra}\]\"") as caught:
         importlib.import_module(adapter)
 
     assert isinstance(caught.value, ImportError)

@@ -126,7 +126,7 @@ def test_without_the_extra_it_is_named(options: tuple[str, ...]) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert done.returncode == 2
-    assert 'pip install "hoprank[mcp]"' in done.stderr
+    assert 'uv pip install -e ".[mcp]"' in done.stderr
 
 
 def test_an_unknown_domain_is_wrong_input() -> None:

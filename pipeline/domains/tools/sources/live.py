@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pipeline.domains.tools.catalogue import Catalogue, Service
 from pipeline.domains.tools.sources.formats import LONGEST_NAME, catalogue_of
 from pipeline.domains.tools.sources.paths import merged
-from pipeline.errors import ConfigurationError, SourceError
+from pipeline.errors import ExtraMissing, SourceError
 from pipeline.files import Guard, well_formed
 from pipeline.files.guard import storable
 from pipeline.ids import digest
@@ -39,15 +39,13 @@ def list_live(target: str | Sequence[str], *, timeout: float = 30, env: Mapping[
     ``target`` is the address of a server that speaks streamable HTTP (http:// or https://), else a command with its
     arguments, which is started and ended. ``timeout`` is in seconds; to end a command that goes on takes up to seven
     more. ``env`` are further environment variables of the command: of the caller's own it gets PATH, HOME and the like.
-    Raises SourceError if there is no such server, and ConfigurationError if the package mcp isn't installed.
+    Raises SourceError if there is no such server, and ExtraMissing if the package mcp isn't installed.
     """
     try:
         import anyio
         import mcp  # noqa: F401 - what isn't there is found out before a server is started
-    except ImportError:
-        raise ConfigurationError(
-            "Asking a server for its tools needs mcp, which isn't installed.", "Install it: pip install 'hoprank[mcp]'."
-        ) from None
+    except ImportError as error:
+        raise ExtraMissing.of("mcp", error) from error
     server = _Server(target, env)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import itertools
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field, ValidationError
 
+from pipeline.addresses import without_password
 from pipeline.embedding.embedder import Embedder, knows
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.errors import ConfigurationError, EmbeddingFailed
@@ -79,7 +79,7 @@ class EndpointEmbedder(Embedder):
     ) -> None:
         self.name = model
         self._url = endpoint if endpoint.rstrip("/").endswith("/embeddings") else f"{endpoint.rstrip('/')}/embeddings"
-        self._shown = re.sub(r"//[^/@]*@", "//", self._url)  # without a password
+        self._shown = without_password(self._url)
         self._api_key = api_key
         self._tokenizer_name = tokenizer
         self._max_tokens, self._batch_tokens, self._timeout = max_tokens, batch_tokens, timeout

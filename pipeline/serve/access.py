@@ -1,9 +1,9 @@
 """Tokens: which corpora and graphs a request may read, and whether it may write."""
 
 import hmac
-import ipaddress
 from dataclasses import dataclass
 
+from pipeline.addresses import is_loopback
 from pipeline.errors import ConfigurationError, Forbidden, HopRankError, Unauthenticated, UnknownCorpus, UnknownGraph
 from pipeline.settings import ServeSettings
 
@@ -88,14 +88,6 @@ def check_exposure(host: str, access: Access) -> None:
             f"Without a token nothing but this machine may use the service, and {host!r} is open to others.",
             "Set HOPRANK_SERVE__TOKEN to a secret of at least 16 characters, or serve on 127.0.0.1.",
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether ``host`` is reachable from this machine alone: 127.0.0.0/8, ::1 or localhost."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def url_of(host: str, port: int) -> str:

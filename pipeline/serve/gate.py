@@ -13,6 +13,27 @@ _P = ParamSpec("_P")
 _Result = TypeVar("_Result")
 
 
+class Places:
+    """Room for ``number`` calls at the same time; more wait for ``timeout`` seconds, None for ever."""
+
+    def __init__(self, number: int, timeout: float | None = None) -> None:
+        self._free = asyncio.Semaphore(number)
+        self._timeout = timeout
+
+    async def take(self) -> None:
+        """Take a place, which :meth:`give` gives back; raises Overloaded if none is free in time."""
+        try:
+            await asyncio.wait_for(self._free.acquire(), self._timeout)
+        except TimeoutError:
+            raise Overloaded(
+                f"No call ended within {self._timeout:g} s, and all places are taken.", "Send the request again."
+            ) from None
+
+    def give(self) -> None:
+        """Give a place back."""
+        self._free.release()
+
+
 class Gate:
     """Runs blocking calls in threads: ``slots`` at the same time, more wait for a slot.
 
@@ -22,8 +43,7 @@ class Gate:
 
     def __init__(self, slots: int, queue_timeout: float | None = None, request_timeout: float | None = None) -> None:
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="hoprank-gate")
-        self._slots = asyncio.Semaphore(slots)
-        self._queue_timeout = queue_timeout
+        self._slots = Places(slots, queue_timeout)
         self._request_timeout = request_timeout
         self.running = 0
 
@@ -44,12 +64,7 @@ class Gate:
         return await asyncio.shield(await self._begin(partial(call, *args, **kwargs)))
 
     async def _begin(self, call: Callable[[], _Result]) -> asyncio.Future[_Result]:
-        try:
-            await asyncio.wait_for(self._slots.acquire(), self._queue_timeout)
-        except TimeoutError:
-            raise Overloaded(
-                f"No call ended within {self._queue_timeout:g} s, and all places are taken.", "Send the request again."
-            ) from None
+        await self._slots.take()
         self.running += 1
         task = asyncio.get_running_loop().run_in_executor(self._threads, call)
         task.add_done_callback(self._release)
@@ -57,7 +72,7 @@ class Gate:
 
     def _release(self, task: asyncio.Future[_Result]) -> None:
         self.running -= 1
-        self._slots.release()
+        self._slots.give()
         if not task.cancelled():
             task.exception()  # read, for nobody may wait for it any more
 

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from typer import Option
 
+from pipeline.addresses import is_loopback
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import access, listening, mcp_run, mcp_service, mcp_table, service
 from pipeline.cli.deferred import settings as all_settings
@@ -82,7 +83,7 @@ def mcp(
     chosen = run.read()
     allowed = [folder.resolve() for folder in folders or ()]
     if print_config is not None and http:
-        with_token = not access.Access(chosen.serve).is_open or not access.is_loopback(host)
+        with_token = not access.Access(chosen.serve).is_open or not is_loopback(host)
         print_json(address_config(print_config, _url(host, port), with_token=with_token))
     elif print_config is not None:
         options = [] if corpus == "default" else ["--corpus", corpus]

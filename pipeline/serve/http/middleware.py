@@ -12,9 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pipeline.addresses import is_loopback
 from pipeline.errors import Forbidden, TooLarge, Unauthenticated
 from pipeline.files.limits import MEGABYTE
-from pipeline.serve.access import Access, is_loopback
+from pipeline.serve.access import Access
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.problems import response, response_of
 

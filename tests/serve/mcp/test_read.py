@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import InputError
-from pipeline.serve.mcp.tools.read import _url, fence
+from pipeline.retrieve.context import fence
+from pipeline.serve.mcp.tools.read import _url
 from pipeline.serve.mcp.uris import document_uri, is_document_uri, parse_document_uri
 
 

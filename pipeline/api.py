@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from pipeline.answer.chat import check_model
+from pipeline.answer.records import Answer, AnswerEvent
 from pipeline.db.catalogue import Corpus, NamedGraph, find_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
@@ -19,7 +21,7 @@ from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.tune import Tuned
-from pipeline.flows import documents, evaluate, experiments, ingest, maintain
+from pipeline.flows import ask, documents, evaluate, experiments, ingest, maintain
 from pipeline.flows.documents import DocumentEntry, StoredText
 from pipeline.flows.ingest import Announce
 from pipeline.flows.search import Retriever, Retrievers
@@ -202,6 +204,45 @@ class HopRank(AbstractContextManager["HopRank"]):
                 query_text, count_tokens, tokens=tokens, top_k=top_k, filters=filters, expand=expand
             ),
         )
+
+    def ask(
+        self,
+        query_text: str,
+        *,
+        corpus: str = "default",
+        tokens: int | None = None,
+        top_k: int = 20,
+        filters: Mapping[str, Any] | None = None,
+        expand: Expand | str = Expand.NONE,
+    ) -> Answer:
+        """Return the answer that the language model of the settings writes from the context of a question.
+
+        The context is that of :meth:`context`; ``tokens`` is ``ask.tokens`` by default. Raises the errors of
+        :func:`pipeline.flows.ask.answer`: ConfigurationError without a model, AnswerFailed if it doesn't answer.
+        """
+        *_, answer = self.ask_stream(
+            query_text, corpus=corpus, tokens=tokens, top_k=top_k, filters=filters, expand=expand
+        )
+        return cast(Answer, answer)
+
+    def ask_stream(
+        self,
+        query_text: str,
+        *,
+        corpus: str = "default",
+        tokens: int | None = None,
+        top_k: int = 20,
+        filters: Mapping[str, Any] | None = None,
+        expand: Expand | str = Expand.NONE,
+    ) -> Generator[AnswerEvent, None, None]:
+        """Yield the context of a question, the pieces of its answer as they are written, and the answer.
+
+        The parameters and errors are those of :meth:`ask`. Closing the iterator ends the model's work.
+        """
+        check_model(self.settings.ask)
+        budget = self.settings.ask.tokens if tokens is None else tokens
+        found = self.context(query_text, corpus=corpus, tokens=budget, top_k=top_k, filters=filters, expand=expand)
+        yield from ask.waited(ask.answer(self.settings.ask, found))
 
     def evaluate(
         self,

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from contextlib import AbstractAsyncContextManager, aclosing
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+from pipeline.answer.chat import check_model
+from pipeline.answer.records import Answer, AnswerEvent
 from pipeline.api import HopRank
 from pipeline.db.embedded.options import Report as StartReport
 from pipeline.db.embedded.options import silent
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import ConfigurationError, InputError
+from pipeline.flows import ask
+from pipeline.retrieve.window import Expand
 from pipeline.settings import Settings
 
 WORKERS = 8
@@ -110,6 +114,46 @@ class AsyncHopRank(AbstractAsyncContextManager["AsyncHopRank"]):
                 "This connection is closed.", "Close it after its last call, or connect once more."
             ) from error
         return await calling
+
+    async def ask(
+        self,
+        query_text: str,
+        *,
+        corpus: str = "default",
+        tokens: int | None = None,
+        top_k: int = 20,
+        filters: Mapping[str, Any] | None = None,
+        expand: Expand | str = Expand.NONE,
+    ) -> Answer:
+        """Return an answer as :meth:`pipeline.HopRank.ask` does. Cancelling ends the model's work, too."""
+        events = self.ask_stream(query_text, corpus=corpus, tokens=tokens, top_k=top_k, filters=filters, expand=expand)
+        async with aclosing(events):
+            *_, answer = [event async for event in events]
+        return cast(Answer, answer)
+
+    async def ask_stream(
+        self,
+        query_text: str,
+        *,
+        corpus: str = "default",
+        tokens: int | None = None,
+        top_k: int = 20,
+        filters: Mapping[str, Any] | None = None,
+        expand: Expand | str = Expand.NONE,
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield what :meth:`pipeline.HopRank.ask_stream` does; the model is waited for in the event loop.
+
+        Closing the generator, or cancelling its task, ends the model's work.
+        """
+        settings = self.hoprank.settings.ask
+        check_model(settings)
+        budget = settings.tokens if tokens is None else tokens
+        found = await self.context(
+            query_text, corpus=corpus, tokens=budget, top_k=top_k, filters=filters, expand=expand
+        )
+        async with aclosing(ask.answer(settings, found)) as events:
+            async for event in events:
+                yield event
 
     search = _awaited(HopRank.search)
     context = _awaited(HopRank.context)

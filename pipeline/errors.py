@@ -34,6 +34,7 @@ HopRankError                    base: a message with the problem, and a fix
     ├── ServerStartFailed       the embedded server didn't come up
     ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
     ├── EmbeddingFailed         an embedding endpoint doesn't answer, or not with vectors
+    ├── AnswerFailed            a chat endpoint doesn't answer, or not as its protocol says
     ├── Overloaded              the service has no room for a request at present
     ├── RequestTimeout          a request took longer than the service allows
     ├── Superseded              a corpus or graph that was replaced, renamed or dropped while it was read
@@ -193,6 +194,10 @@ class DownloadFailed(Fault):
 
 class EmbeddingFailed(Fault):
     """An embedding endpoint didn't answer, or its answer holds no vectors."""
+
+
+class AnswerFailed(Fault):
+    """A chat endpoint didn't answer, broke off, or wrote what isn't its protocol."""
 
 
 class Overloaded(Fault):

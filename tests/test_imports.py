@@ -21,13 +21,14 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("errors", "grouping", "json_values", "progress", "resources", "temporary"),
+    ("addresses", "errors", "grouping", "json_values", "progress", "resources", "temporary"),
     ("bounded", "edges", "records", "ids", "registry"),
     ("files",),
     ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),
     ("db",),
     ("retrieve",),
+    ("answer",),
     ("ingest.sources", "ingest.chunking", "ingest.entities"),
     ("ingest.embed",),
     ("ingest.update",),

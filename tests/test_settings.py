@@ -216,7 +216,7 @@ def test_every_setting_is_shown_once_and_in_the_shipped_file_unless_it_has_no_de
 
     assert len(names) == len(set(names))
     assert given <= set(names)
-    unset = set(names) - given - {"home", "neo4j.password", "embed.api_key"}
+    unset = set(names) - given - {"home", "neo4j.password", "embed.api_key", "ask.api_key"}
     assert all(f"{name.split('.')[-1]} =" in text for name in unset)
 
 

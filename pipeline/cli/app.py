@@ -36,6 +36,7 @@ COMMANDS = {
         "search:context",
         "Print passages for a language model as Markdown: numbered, with sources, in the order of a chain.",
     ),
+    "ask": ("ask:ask", "Answer a question from a corpus, with citations, by a language model of your own."),
     "serve": ("serve:serve", "Serve search, context, corpora, ingest and sync over HTTP, with a page to explore at /."),
     "mcp": ("serve:mcp", "Serve search, documents and graphs to agents by the Model Context Protocol (MCP)."),
     "evaluate": (

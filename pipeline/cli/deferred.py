@@ -12,6 +12,8 @@ with lazy_imports(__name__):
     from matplotlib import figure
 
     from pipeline import settings
+    from pipeline.answer import chat, citations, prompt
+    from pipeline.answer import records as answers
     from pipeline.db import catalogue, connect, embedded
     from pipeline.db.embedded import backup as backups
     from pipeline.evaluate import compare, datasets, measures, report
@@ -20,6 +22,7 @@ with lazy_imports(__name__):
     from pipeline.ingest.sources import watch
     from pipeline.knowledge import catalogue as graph_catalogue
     from pipeline.knowledge import exchange, explore, load
+    from pipeline.retrieve import context as contexts
     from pipeline.retrieve import excerpt, question
     from pipeline.retrieve.filters import parse
     from pipeline.serve import access, listening

@@ -7,6 +7,7 @@ values.
 
 from pipeline.settings.load import Provenance, Settings, load_settings, provenance, toml_value
 from pipeline.settings.sections import (
+    AskSettings,
     LinkSettings,
     NameSettings,
     RetrieveSettings,

@@ -97,6 +97,7 @@ class Settings(BaseSettings):
     names: sections.NameSettings
     scorer: sections.ScorerSettings
     walk: sections.WalkSettings
+    ask: sections.AskSettings
     serve: sections.ServeSettings
 
     @classmethod

@@ -179,6 +179,29 @@ class WalkSettings(Section):
     projection_megabytes: int = Field(ge=1)
 
 
+_OWN_PARAMETERS = {"messages", "model", "n", "stream"}
+
+
+def _check_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    if own := sorted(parameters.keys() & _OWN_PARAMETERS):
+        raise PydanticCustomError("own_parameter", f"HopRank itself sets {', '.join(own)}")
+    return parameters
+
+
+class AskSettings(Section):
+    """The language model that answers, at an endpoint; none without ``base_url`` and ``model``.
+
+    ``tokens`` are those of the passages, ``parameters`` further fields of the request, ``timeout`` seconds.
+    """
+
+    base_url: str = Field(pattern=r"^(https?://[^\s/]\S*)?$")
+    model: str
+    api_key: SecretStr | None = None
+    tokens: int = Field(ge=1)
+    timeout: float = Field(gt=0)
+    parameters: Annotated[dict[str, Any], AfterValidator(_check_parameters)]
+
+
 _SHORTEST_TOKEN = 16  # characters; chosen by hand: random ones of that length can't be guessed
 
 
@@ -215,6 +238,7 @@ class ServeSettings(Section):
     max_top_k: int = Field(ge=1)
     max_question: int = Field(ge=1)
     max_searches: int = Field(ge=1)
+    max_answers: int = Field(ge=1)
     rate: int = Field(ge=0)
     queue_timeout: float = Field(gt=0)
     receive_timeout: float = Field(gt=0)

@@ -45,8 +45,8 @@ def spinner(text: str) -> Iterator[None]:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Print a result that is plain text."""
-    print(harmless(text), end=end)
+    """Print a result that is plain text; a part of a line, which ``end`` doesn't end, at once."""
+    print(harmless(text), end=end, flush=not end)
 
 
 def print_json(value: Any) -> None:

@@ -17,12 +17,12 @@ from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
 from pipeline.serve.access import Access
 from pipeline.serve.folders import allowed_path
-from pipeline.serve.gate import Gate, Shared
+from pipeline.serve.gate import Gate, Places, Shared
 from pipeline.serve.http import problems
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.middleware import LimitBody, Observe, RefuseOtherPages
 from pipeline.serve.http.problems import Problem
-from pipeline.serve.http.routes import corpora, domains, graphs, health, jobs, search
+from pipeline.serve.http.routes import ask, corpora, domains, graphs, health, jobs, search
 from pipeline.serve.http.state import State
 from pipeline.serve.jobs.records import Request
 from pipeline.serve.jobs.runner import JobRunner
@@ -56,7 +56,7 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
         lifespan=partial(_life, hoprank, access, metrics),
     )
     problems.add_handlers(app)
-    for part in (health.router, search.router, corpora.router, jobs.router, graphs.router, domains.router):
+    for part in (health.router, search.router, ask.router, corpora.router, jobs.router, graphs.router, domains.router):
         app.include_router(part, responses=problems.RESPONSES)
     app.include_router(make_router())
     # The last one added is the first to see a request.
@@ -92,8 +92,9 @@ async def _life(hoprank: HopRank, access: Access, metrics: Metrics, app: FastAPI
     store = JobStore(hoprank.client)
     runner = JobRunner(hoprank, store, check_paths, settings.keep_jobs_days)
     gate = Gate(settings.max_searches, settings.queue_timeout, settings.request_timeout)
+    answers = Places(settings.max_answers, settings.queue_timeout)
     readiness = Shared(lambda: threads.run(health.readiness, hoprank), _READY_SECONDS)
-    app.state.service = State(threads, settings, access, gate, store, runner, metrics, readiness)
+    app.state.service = State(threads, settings, access, gate, answers, store, runner, metrics, readiness)
     await threads.run(store.prepare)
     runner.start()
     # The first question needn't wait for the model.

@@ -47,6 +47,27 @@ class ContextRequest(Body):
     )
 
 
+class AskRequest(Body):
+    """A question, and the size of the context that the language model answers from."""
+
+    query: Question
+    corpus: CorpusName = "default"
+    tokens: int | None = Field(
+        default=None, ge=1, le=100_000, description="The most tokens of the context; null: those of `ask.tokens`."
+    )
+    top_k: int = Field(default=20, ge=1)
+    filters: Filters = None
+    expand: Expand = Field(
+        default=Expand.NONE, description="What stands around the best passages, in half of the tokens."
+    )
+
+
+class Asking(BaseModel):
+    """The language model that answers questions; null if none is set up."""
+
+    model: str | None
+
+
 class Place(BaseModel):
     """The rank of a passage in a leg, its raw score there, and the share of its fused score that comes from the leg."""
 
@@ -99,6 +120,9 @@ class PassageModel(BaseModel):
     title: str
     heading: str
     source: str
+    path: str
+    line_start: int
+    line_end: int
     rank: int
     chunks: list[str]
     after: int | None

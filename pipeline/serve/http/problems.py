@@ -31,6 +31,7 @@ _STATUSES: tuple[tuple[type[HopRankError], int], ...] = (
     (errors.InputError, 422),
     (errors.Busy, 409),
     (errors.Superseded, 503),
+    (errors.AnswerFailed, 502),
     (errors.Overloaded, 503),
     (errors.ServerLost, 503),
     (errors.ServerStartFailed, 503),
@@ -73,20 +74,28 @@ def response(
     status: int, type_: str, detail: str, fix: str = "", *, faults: list[dict[str, Any]] | None = None
 ) -> JSONResponse:
     """Return a problem as a response."""
-    problem = Problem(type=type_, title=_TITLES[status], status=status, detail=detail, fix=fix, errors=faults)
-    headers = {"Retry-After": _RETRY_SECONDS[status]} if status in _RETRY_SECONDS else {}
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    content = problem.model_dump(exclude_none=True)
-    return JSONResponse(content, status, headers, media_type=MEDIA_TYPE)
+    return _response(Problem(type=type_, title=_TITLES[status], status=status, detail=detail, fix=fix, errors=faults))
 
 
 def response_of(error: HopRankError) -> JSONResponse:
     """Return an error as a response; the details of a fault of the service itself are logged too."""
+    return _response(problem_of(error))
+
+
+def problem_of(error: HopRankError) -> Problem:
+    """Return an error as a problem; the details of a fault of the service itself are logged too."""
     status = next(status for kind, status in _STATUSES if isinstance(error, kind))
     if status >= 500:
         _LOG.warning("%s: %s", type(error).__name__, error.message)
-    return response(status, type(error).__name__, error.message, error.fix)
+    name = type(error).__name__
+    return Problem(type=name, title=_TITLES[status], status=status, detail=error.message, fix=error.fix)
+
+
+def _response(problem: Problem) -> JSONResponse:
+    headers = {"Retry-After": _RETRY_SECONDS[problem.status]} if problem.status in _RETRY_SECONDS else {}
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse(problem.model_dump(exclude_none=True), problem.status, headers, media_type=MEDIA_TYPE)
 
 
 def add_handlers(app: FastAPI) -> None:

@@ -11,7 +11,7 @@ from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
 from pipeline.errors import LimitExceeded, Unauthenticated
 from pipeline.serve.access import Access, Grant
-from pipeline.serve.gate import Gate, Shared
+from pipeline.serve.gate import Gate, Places, Shared
 from pipeline.serve.http.metrics import Metrics
 from pipeline.serve.http.models import Readiness
 from pipeline.serve.jobs.runner import JobRunner
@@ -29,6 +29,7 @@ class State:
     settings: ServeSettings
     access: Access
     gate: Gate
+    answers: Places
     jobs: JobStore
     runner: JobRunner
     metrics: Metrics

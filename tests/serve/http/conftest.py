@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
@@ -13,19 +13,22 @@ from fastapi.testclient import TestClient
 from pipeline import HopRank, KnowledgeGraph
 from pipeline.serve.access import Access
 from pipeline.serve.http.app import make_app
+from pipeline.settings import AskSettings
 
 Start = Callable[..., TestClient]
 
 
 @pytest.fixture(scope="module")
 def start(hoprank: HopRank) -> Iterator[Start]:
-    """Start a service with these settings of ``serve`` and return its client; all end with the file's tests."""
+    """Start a service with these settings of ``serve``, and of ``ask``; return its client. All end with the file."""
     with ExitStack() as stack:
 
-        def started(**serve: Any) -> TestClient:
+        def started(ask: Mapping[str, Any] | None = None, **serve: Any) -> TestClient:
             section = hoprank.settings.serve
             values = {**section.model_dump(), "rate": 0, **serve}
-            settings = hoprank.settings.model_copy(update={"serve": type(section).model_validate(values)})
+            asked = AskSettings.model_validate({**hoprank.settings.ask.model_dump(), **(ask or {})})
+            sections = {"serve": type(section).model_validate(values), "ask": asked}
+            settings = hoprank.settings.model_copy(update=sections)
             connection = HopRank(hoprank.client, hoprank.embedder, settings)
             app = make_app(connection, Access(settings.serve))
             client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)

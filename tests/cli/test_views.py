@@ -18,7 +18,7 @@ from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn, show_progress, show_startup
 from pipeline.cli.views.summary import summary_table
 from pipeline.db.embedded.options import Step
-from pipeline.ingest.update.changes import IngestSummary
+from pipeline.ingest.update.changes import IngestSummary, Plan
 from pipeline.progress import Progress
 from pipeline.records import Skipped, Warned
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
@@ -134,6 +134,12 @@ def test_a_path_reads_as_a_line(steps: tuple[Mapping[str, str], ...], line: str)
     assert evidence_line(steps) == line
 
 
+def plan_of(summary: IngestSummary) -> Plan:
+    names: tuple[str, ...] = ()
+    told = {"skipped": summary.skipped, "warnings": summary.warnings}
+    return Plan(summary.corpus, names, names, (), names, 0, 0, empty=(), chunks_to_embed=0, edges_to_relink=0, **told)
+
+
 def test_a_summary_names_what_was_skipped_and_why() -> None:
     summary = IngestSummary(
         corpus="archive",
@@ -143,7 +149,10 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
             *(Skipped(f"{number}.PNG", "is binary") for number in range(218)),
             Skipped("a.md", "is empty"),
             *(Skipped(f"rows.jsonl, line {number}", "isn't JSON") for number in range(8)),
-            *(Skipped(f"{number}.x{number}", "is binary") for number in range(25)),
+            *(Skipped(f"{number}.x{number}", f"has the suffix .x{number}, which isn't read") for number in range(25)),
+            *(Skipped(f"{number}.bmp", "has the suffix .bmp, which isn't read") for number in range(4)),
+            *(Skipped(f"{number}.pdf", f"isn't well-formed PDF (Error: at {number})") for number in range(9)),
+            *(Skipped(f"r{number}", f"has the reason {'i' * number}") for number in range(21)),
         ),
         empty=("blank",),
         documents=3,
@@ -165,12 +174,19 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
     assert "SIMILAR" not in text
     assert "embed 1.2" in text
     assert "1 without text" in text
-    assert "skipped    252 " in text
+    assert "skipped    286 " in text
     assert "218 .png files: each is binary, as 0.PNG" in text
     assert "a.md is empty" in text
     assert "8 lines of .jsonl files: each isn't JSON, as rows.jsonl, line 0" in text
-    assert "0.x0 is binary" in text
-    assert "and 8 other kinds" in text
+    assert "29 files: each has a suffix that isn't read, as 0.x0 (4 .bmp, 1 .x0, " in " ".join(text.split())
+    assert "1 .x8, 16 other kinds)" in " ".join(text.split())
+    assert "9 .pdf files: each isn't well-formed PDF, as 0.pdf" in text
+    assert text.index("218 .png") < text.index("29 files")
+    assert "and 6 other reasons" in text
+    again = text_of(summary_table(summary, told=plan_of(summary)))
+    assert "skipped    286, as before" in again
+    assert "warnings   14, as before" in again
+    assert "binary" not in again
     assert "9 .pdf files: each has a page without text, as 0.pdf" in text
     assert "4 .md files: each has malformed front matter ('x': y), as 0.md" in text
     assert "one.md has malformed front matter (line 3: 'z': y)" in text

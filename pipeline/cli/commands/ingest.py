@@ -70,16 +70,19 @@ def sync(
     Prints the plan, then does only that work. `ingest` does the same and removes nothing.
     """
 
+    told: list[Plan] = []
+
     def announce(plan: Plan) -> None:
         if not run.as_json:
-            show(plan_table(plan))
+            show(plan_table(plan, told=told[-1] if told else None))
+            told[:] = [plan]
 
     def show_it(summary: SyncSummary) -> None:
         if run.as_json or summary.done is None:
             deliver(summary, run.as_json, lambda it: plan_table(it.plan))
             return
         if summary.plan:
-            show("", summary_table(summary.done))
+            show("", summary_table(summary.done, told=summary.plan))
         for text in link_warnings(summary.done):
             warn(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -29,6 +30,10 @@ _OLDER = "words of an earlier version; the next ingest, or hoprank migrate, brin
 _LINE = re.compile(r"\(line \d+: ")
 """The line in a warning, without which warnings are grouped."""
 
+_SUFFIX = re.compile(r"the suffix \S+, which ")
+_DETAIL = re.compile(r" \((?:[A-Z]\w+: .*|at byte \d+)\)$|(?<=is the document )'.*'|(?<=the id )'.*'", re.DOTALL)
+"""Errors of libraries, places in a file, and keys: they differ from file to file, and the reason is one."""
+
 
 def corpora_table(corpora: Sequence[Corpus]) -> Table:
     """Return a row a corpus: what it holds, and the model that embedded it."""
@@ -43,10 +48,11 @@ def corpora_table(corpora: Sequence[Corpus]) -> Table:
     return table
 
 
-def summary_table(summary: IngestSummary, names: Mapping[str, str] = {}) -> Table:
+def summary_table(summary: IngestSummary, names: Mapping[str, str] = {}, told: Plan | None = None) -> Table:
     """Return what an ingest did, and what the corpus holds now.
 
-    ``names`` holds what a domain calls a corpus and its documents.
+    ``names`` holds what a domain calls a corpus and its documents. What the plan ``told`` names as skipped isn't named
+    again.
     """
     return _filled(
         ("corpus", summary.corpus),
@@ -54,8 +60,8 @@ def summary_table(summary: IngestSummary, names: Mapping[str, str] = {}) -> Tabl
         *_contents(summary.chunks, summary.entities, summary.edges),
         ("seconds", _pairs({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
         ("empty", f"{len(summary.empty):,} without text" if summary.empty else ""),
-        ("skipped", _skipped(summary.skipped)),
-        ("warnings", _warnings(summary.warnings)),
+        ("skipped", _skipped(summary.skipped, told.skipped if told is not None else ())),
+        ("warnings", _warnings(summary.warnings, told.warnings if told is not None else ())),
         names=names,
     )
 
@@ -66,8 +72,8 @@ def link_warnings(summary: IngestSummary) -> list[str]:
     return [f"{difference}. {fix}" for difference in summary.linked_otherwise]
 
 
-def plan_table(plan: Plan, names: Mapping[str, str] = {}) -> Table:
-    """Return what a sync will do; ``names`` is as for :func:`summary_table`."""
+def plan_table(plan: Plan, names: Mapping[str, str] = {}, told: Plan | None = None) -> Table:
+    """Return what a sync will do; ``names`` and ``told`` are as for :func:`summary_table`."""
     return _filled(
         ("corpus", plan.corpus),
         ("added", _names(plan.added)),
@@ -77,8 +83,8 @@ def plan_table(plan: Plan, names: Mapping[str, str] = {}) -> Table:
         ("unchanged", f"{plan.unchanged:,}" + (f", {plan.moved:,} of them moved" if plan.moved else "")),
         ("to embed", counted(plan.chunks_to_embed, "chunk") if plan else ""),
         ("to relink", counted(plan.edges_to_relink, "edge") if plan.edges_to_relink else ""),
-        ("skipped", _skipped(plan.skipped)),
-        ("warnings", _warnings(plan.warnings)),
+        ("skipped", _skipped(plan.skipped, told.skipped if told is not None else ())),
+        ("warnings", _warnings(plan.warnings, told.warnings if told is not None else ())),
         names=names,
     )
 
@@ -131,32 +137,52 @@ def _names(names: Sequence[str]) -> str:
     return "\n".join([f"{len(names):,}", *lines]) if names else ""
 
 
-def _skipped(skipped: Sequence[Skipped]) -> str:
-    """Return the number of skipped sources, and a line for each suffix and reason."""
+def _skipped(skipped: Sequence[Skipped], told: Sequence[Skipped] = ()) -> str:
+    """Return the number of skipped sources, and a line for each reason; those of ``told`` aren't named again."""
+    if skipped and tuple(skipped) == tuple(told):
+        return f"{len(skipped):,}, as before"
     return _by_kind([(one.source, one.reason) for one in skipped])
 
 
-def _warnings(warnings: Sequence[Warned]) -> str:
+def _warnings(warnings: Sequence[Warned], told: Sequence[Warned] = ()) -> str:
+    if warnings and tuple(warnings) == tuple(told):
+        return f"{len(warnings):,}, as before"
     return _by_kind([(one.source, one.warning) for one in warnings])
 
 
 def _by_kind(items: Sequence[tuple[str, str]]) -> str:
-    groups = grouped(((_kind_of(source), _LINE.sub("(", text)), (source, text)) for source, text in items)
-    lines = [_group(kind, text, members) for (kind, text), members in groups.items()]
+    groups = grouped((_reason(source, text), (source, text)) for source, text in items)
+    largest = sorted(groups.items(), key=lambda group: -len(group[1]))
+    lines = [_group(text, members) for (_, text), members in largest]
     if (more := len(lines) - _MOST_SKIPPED) > 0:
-        lines[_MOST_SKIPPED:] = [f"... and {more:,} other kinds (--json lists all)"]
+        lines[_MOST_SKIPPED:] = [f"... and {more:,} other reasons (--json lists all)"]
     return "\n".join([f"{len(items):,}", *lines]) if items else ""
 
 
-def _kind_of(source: str) -> str:
-    """Return what a source is one of: ``.pdf files``, ``lines of .jsonl files``."""
-    path, _, line = source.rpartition(", line ")
-    suffix = PurePath(path if line.isdigit() else source).suffix.lower()
-    files = f"{suffix} files" if suffix else "files without a suffix"
-    return f"lines of {files}" if line.isdigit() else files
+def _reason(source: str, text: str) -> tuple[bool, str]:
+    """Return whether a source is a line of a file, and its reason without what differs from file to file."""
+    return _is_line(source), _DETAIL.sub("", _SUFFIX.sub("a suffix that ", _LINE.sub("(", text)))
 
 
-def _group(kind: str, text: str, members: Sequence[tuple[str, str]]) -> str:
+def _is_line(source: str) -> bool:
+    return source.rpartition(", line ")[2].isdigit()
+
+
+def _suffix_of(source: str) -> str:
+    return PurePath(source.rpartition(", line ")[0] if _is_line(source) else source).suffix.lower()
+
+
+def _group(reason: str, members: Sequence[tuple[str, str]]) -> str:
+    """Return a line for sources with one reason: what they are, one of them, and their suffixes."""
+    source, text = members[0]
     if len(members) == 1:
-        return " ".join(members[0])
-    return f"{len(members):,} {kind}: each {text}, as {members[0][0]}"
+        return f"{source} {text}"
+    counts = Counter(_suffix_of(source) for source, _ in members).most_common()
+    files = "files" if len(counts) > 1 else f"{counts[0][0]} files" if counts[0][0] else "files without a suffix"
+    kind = f"lines of {files}" if _is_line(source) else files
+    same = _LINE.sub("(", text) if len({_LINE.sub("(", text) for _, text in members}) == 1 else reason
+    line = f"{len(members):,} {kind}: each {same}, as {source}"
+    if len(counts) == 1:
+        return line
+    shown = listed([f"{count:,} {suffix or 'without'}" for suffix, count in counts], _MOST_NAMES, "{:,} other kinds")
+    return f"{line} ({', '.join(shown)})"

@@ -129,7 +129,7 @@ def sync_view(done: VaultSync) -> list[RenderableType]:
     counts = property_grid([("links", "\n".join(lines))])
     if done.synced.done is None:
         return [plan_table(done.synced.plan, NAMES), counts]
-    return ["", summary_table(done.synced.done, NAMES), counts] if done.synced.plan else [counts]
+    return ["", summary_table(done.synced.done, NAMES, done.synced.plan), counts] if done.synced.plan else [counts]
 
 
 def report_view(report: VaultReport) -> RenderableType:

@@ -101,7 +101,9 @@ def format_of(path: Path, *, code: bool = True, named: bool = True) -> str:
         return path.suffix.lower()
     if not name and path.suffix.lower() in _NAMED:
         if not named:
-            raise Unreadable(f"has the suffix {path.suffix}, read only if you name the file itself", "Name it.")
+            raise Unreadable(
+                f"has the suffix {path.suffix}, which is read only if you name the file itself", "Name it."
+            )
         return _NAMED[path.suffix.lower()]
     if not name:
         kind = f"the suffix {path.suffix}" if path.suffix else "no suffix"

@@ -60,9 +60,12 @@ def sync(
     Notes that name no user, skill or agent in their front matter are those of --user, --skill and --agent.
     """
 
+    told: list[Plan] = []
+
     def announce(plan: Plan) -> None:
         if not run.as_json:
-            show(plan_table(plan, views.NAMES))
+            show(plan_table(plan, views.NAMES, told[-1] if told else None))
+            told[:] = [plan]
 
     def show_it(done: VaultSync) -> None:
         deliver(done, run.as_json, views.sync_view)

@@ -58,8 +58,8 @@ def test_data_are_documents_only_where_they_are_named(tmp_path: Path) -> None:
 
     reasons = {Path(item.source).name: item.reason for item in found if isinstance(item, Skipped)}
     assert reasons == {
-        "fees.yaml": "has the suffix .yaml, read only if you name the file itself",
-        "today.log": "has the suffix .log, read only if you name the file itself",
+        "fees.yaml": "has the suffix .yaml, which is read only if you name the file itself",
+        "today.log": "has the suffix .log, which is read only if you name the file itself",
     }
     named = read([str(tmp_path / "fees.yaml"), str(tmp_path / "today.log")])
     assert [item.key for item in named if isinstance(item, Document)] == ["fees.yaml", "today.log"]

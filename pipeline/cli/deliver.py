@@ -61,6 +61,11 @@ def check_json_file(file: Path | None) -> None:
         reports.check_json_path(file)
 
 
+def is_printed(file: Path | None) -> bool:
+    """Return whether the report goes to stdout as JSON."""
+    return file == _STDOUT
+
+
 def deliver_report(document: Mapping[str, Any], file: Path | None, show_views: Callable[[], None]) -> None:
     """Write a report to ``file`` as JSON, if that is given, and call ``show_views``; with ``-`` print JSON instead."""
     if file == _STDOUT:

@@ -6,7 +6,7 @@ loads them, extracts names, links, and publishes the next generation.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus
 from pipeline.db.client import Client
@@ -96,7 +96,7 @@ def ingest_documents(
     progress: Progress | None = None,
 ) -> IngestSummary:
     """Ingest documents that the caller reads; see :func:`ingest`."""
-    steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    steps = _Steps.of(client, embedder, settings, progress or Progress())
     corpus = steps.find(corpus_name)
     with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
         outcome = None
@@ -123,7 +123,7 @@ def ingest_decided(
     whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide`` raises, and then writes
     nothing.
     """
-    steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    steps = _Steps.of(client, embedder, settings, progress or Progress())
     with writing(steps.find(corpus_name, wait=wait) or steps.create(corpus_name), wait) as session:
         decision = decide(session.corpus)
         with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
@@ -181,7 +181,7 @@ def sync_documents(
 
     See :func:`sync`. The documents are read again if another run writes to the corpus meanwhile.
     """
-    steps = _Steps(client, embedder, make_chunker(embedder, settings), settings, progress or Progress())
+    steps = _Steps.of(client, embedder, settings, progress or Progress())
     while True:
         corpus = steps.find(corpus_name, dry_run=dry_run)
         with detect_changes(read_source(), stored_documents(corpus), steps.progress) as changes:
@@ -191,7 +191,8 @@ def sync_documents(
                     f"If that is wanted: hoprank corpus drop {corpus_name}.",
                 )
             vector_index = corpus.vector_index if corpus else vector_index_name(embedder.fingerprint)
-            plan = make_plan(client, corpus_name, corpus, steps.chunker, vector_index, changes)
+            with steps.progress.stage("plan"):
+                plan = make_plan(client, corpus_name, corpus, steps.chunker, vector_index, changes)
             if dry_run:
                 return SyncSummary(plan, None)
             outcome = None
@@ -235,9 +236,16 @@ def prepare(
 
     ``sentences`` receives the vectors of the sentences around their links, by hash.
     """
+    chunks = characters = 0
     for documents in changes.documents.batches():
-        with progress.stage("embed") as done:
+        with progress.stage("chunk"):
             chunked = list(cut(chunker, documents, corpus.id))
+        in_batch = sum(len(parts) for _, parts in chunked)
+        chunks += in_batch
+        characters += sum(len(document.text) for document in documents)
+        # the later batches aren't cut yet: their chunks are taken to be as long as those so far
+        later = (changes.characters - characters) * chunks // max(characters, 1)
+        with progress.stage("embed", in_batch + later) as done:
             prepared = embed(corpus.client, embedder, corpus.record.fingerprint, chunked, done, sentences)
         yield prepared
 
@@ -300,6 +308,12 @@ class _Steps:
     chunker: Chunker
     settings: Settings
     progress: Progress
+
+    @classmethod
+    def of(cls, client: Client, embedder: Embedder, settings: Settings, progress: Progress) -> Self:
+        """Return the steps; the model's tokenizer, and with it often the model, is loaded for the chunker."""
+        with progress.stage("load model"):
+            return cls(client, embedder, make_chunker(embedder, settings), settings, progress)
 
     def find(self, name: str, *, wait: float | None = None, dry_run: bool = False) -> CorpusHandle | None:
         """Return the corpus if there is one, its full text of the present rules; as it is in a ``dry_run``.

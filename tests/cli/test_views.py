@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Mapping
 from itertools import count
@@ -15,7 +16,7 @@ from rich.progress import Progress as Display
 
 from pipeline.cli.views.hits import evidence_line, place, result_views
 from pipeline.cli.views.output import show
-from pipeline.cli.views.progress import ProgressBars, ProgressLines, RateColumn, show_progress, show_startup
+from pipeline.cli.views.progress import LeftColumn, ProgressBars, ProgressLines, RateColumn, show_progress, show_startup
 from pipeline.cli.views.summary import summary_table
 from pipeline.db.embedded.options import Step
 from pipeline.ingest.update.changes import IngestSummary, Plan
@@ -135,9 +136,7 @@ def test_a_path_reads_as_a_line(steps: tuple[Mapping[str, str], ...], line: str)
 
 
 def plan_of(summary: IngestSummary) -> Plan:
-    names: tuple[str, ...] = ()
-    told = {"skipped": summary.skipped, "warnings": summary.warnings}
-    return Plan(summary.corpus, names, names, (), names, 0, 0, empty=(), chunks_to_embed=0, edges_to_relink=0, **told)
+    return Plan(summary.corpus, (), (), (), (), 0, 0, summary.skipped, (), 0, 0, summary.warnings)
 
 
 def test_a_summary_names_what_was_skipped_and_why() -> None:
@@ -303,14 +302,53 @@ def test_a_line_counts_what_its_stage_counts(
 
 
 def test_a_slow_stage_shows_its_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    clock = count(0, 30)
-    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    clock = iter([0.0, 5.0, 30.0])
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
     lines = ProgressLines()
     lines.begin("embed", None)
     lines.advance("embed", 12)
     lines.end("embed")
 
     assert capsys.readouterr().err == "embed: 12 chunks in 30.0 s (0.4/s)\n"
+
+
+def test_a_long_stage_prints_how_far_it_is_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 4.0, 100.0, 104.0, 200.0, 201.0])
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    lines = ProgressLines()
+    lines.begin("embed", 1_200)
+    for _ in range(4):
+        lines.advance("embed", 200)
+    lines.end("embed")
+
+    assert capsys.readouterr().err.splitlines() == [
+        "embed: 400 of 1,200 chunks, 3 min 20 s left",
+        "embed: 800 of 1,200 chunks, 1 min 40 s left",
+        "embed: 800 chunks in 201.0 s (4.0/s)",
+    ]
+
+
+def test_a_bar_shows_the_time_that_is_left() -> None:
+    clock = count(0, 2)
+    with Display(LeftColumn(), console=Console(file=io.StringIO()), get_time=lambda: float(next(clock))) as display:
+        bars = ProgressBars(display)
+        bars.begin("embed", 100)
+        for _ in range(5):
+            bars.advance("embed", 10)
+
+        (task,) = display.tasks
+        assert re.fullmatch(r"\d+ s left", str(LeftColumn().render(task)))
+        bars.end("embed")
+        assert str(LeftColumn().render(task)) == ""
+
+
+def test_json_without_a_terminal_has_no_progress_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with show_progress(quiet=True) as progress, progress.stage("embed", 2) as done:
+        done(2)
+
+    assert capsys.readouterr().err == ""
 
 
 def test_what_is_printed_below_bars_reaches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

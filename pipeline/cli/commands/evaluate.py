@@ -10,7 +10,7 @@ from pipeline.cli.deferred import compare as evaluations
 from pipeline.cli.deferred import datasets, measures, report
 from pipeline.cli.deferred import evaluate as evaluation
 from pipeline.cli.deferred import tune as tuning
-from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
+from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report, is_printed
 from pipeline.cli.options import Corpus, Json, KeptCorpus, Legs, Measuring, Reading, Run, Split
 from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
 from pipeline.cli.views.evaluation import ablation_table, calibration_table, comparison_views, report_views, tune_table
@@ -50,7 +50,7 @@ def evaluate(
     check_json_file(json_file)
     for folder in folders:
         datasets.read_dataset(folder, split)
-    with run.connect() as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:
         if not ablate:
             chosen = legs or tuple(Leg)
             report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)

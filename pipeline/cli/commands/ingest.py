@@ -27,7 +27,7 @@ def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run
 
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
-    with run.connect() as hoprank, show_progress() as progress:
+    with run.connect() as hoprank, show_progress(quiet=run.as_json) as progress:
         summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
     deliver(summary, run.as_json, summary_table)
     if run.as_json:
@@ -51,7 +51,7 @@ def remove(
 ) -> None:
     """Remove documents from a corpus."""
     chosen = run.read()
-    with connected_client(chosen) as client, show_progress() as progress:
+    with connected_client(chosen) as client, show_progress(quiet=run.as_json) as progress:
         outcome = ingestion.remove(client, chosen, corpus, documents, progress=progress)
     document = {"corpus": corpus, "removed": documents, **asdict(outcome)}
     deliver(outcome, run.as_json, lambda it: removal_table(corpus, documents, it), document=document)
@@ -90,7 +90,7 @@ def sync(
     with run.connect() as hoprank:
 
         def once() -> SyncSummary:
-            with show_progress() as progress:
+            with show_progress(quiet=run.as_json) as progress:
                 return hoprank.sync(
                     *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
                 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.db.embedded.options import Report, Step
 
 
-_UNITS = {"embed": "chunk", "link": "edge", "search": "question"}
+_UNITS = {"read": "file", "embed": "chunk", "link": "edge", "search": "question"}
 """Units of the stages of corpora and of evaluations. A stage named ``embed skills`` counts skills."""
 
 _MOST_BARS = 12
@@ -31,13 +31,17 @@ _MOST_BARS = 12
 _RATED = 0.1  # seconds; of less, a rate is that of a clock. Chosen by hand.
 
 
+_QUIET_SECONDS = 10.0
+"""Seconds after which a stage that goes on prints a line where there is no terminal. Chosen by hand for logs."""
+
+
 @contextmanager
-def show_progress() -> Iterator[Progress]:
-    """Yield a Progress that is shown on stderr for as long as the context lasts."""
+def show_progress(*, quiet: bool = False) -> Iterator[Progress]:
+    """Yield a Progress that is shown on stderr for as long as the context lasts; ``quiet``: on a terminal alone."""
     if not sys.stderr.isatty():
-        yield Progress(ProgressLines())
+        yield Progress(None if quiet else ProgressLines())
         return
-    shown = bars.BarColumn(), _WhenCounted(bars.MofNCompleteColumn()), RateColumn()
+    shown = bars.BarColumn(), _WhenCounted(bars.MofNCompleteColumn()), RateColumn(), LeftColumn()
     columns = bars.SpinnerColumn(), bars.TextColumn("{task.description}"), *shown, bars.TimeElapsedColumn()
     with _display(*columns) as display:
         yield Progress(ProgressBars(display))
@@ -70,7 +74,8 @@ class ProgressBars:
         if stage in self._tasks:
             self._display.remove_task(self._tasks[stage])
         whole = None if total is None else before + total
-        unit = _unit(stage)
+        # what comes from memory isn't counted while it is read
+        unit = "" if stage.startswith("read") and total is None else _unit(stage)
         self._tasks[stage] = self._display.add_task(
             stage, total=whole, completed=before, before=before, unit=unit, counted=bool(unit or total)
         )
@@ -97,20 +102,41 @@ class RateColumn(bars.ProgressColumn):
         return Text(f"{_rate(steps, seconds)} {unit}s/s" if unit and steps and seconds else "")
 
 
+class LeftColumn(bars.ProgressColumn):
+    """The time that a stage of known length still takes, if it goes on as before."""
+
+    def render(self, task: bars.Task) -> Text:
+        """Return the time, or nothing before the first step and after the last."""
+        seconds = None if task.finished or not task.total else task.time_remaining
+        return Text(f"{_duration(seconds)} left" if seconds else "")
+
+
 class ProgressLines:
-    """A listener that prints a line as each stage ends, for logs."""
+    """A listener that prints a line as each stage ends, and now and then while a long one goes on, for logs."""
 
     def __init__(self) -> None:
         self._begun: dict[str, float] = {}
         self._steps: dict[str, int] = {}
+        self._totals: dict[str, int | None] = {}
+        self._printed: dict[str, float] = {}
 
-    def begin(self, stage: str, total: int | None) -> None:  # noqa: ARG002 - the line counts the steps that were done
+    def begin(self, stage: str, total: int | None) -> None:
         """Note when the stage began."""
-        self._begun[stage], self._steps[stage] = time.perf_counter(), 0
+        self._begun[stage], self._steps[stage], self._totals[stage] = time.perf_counter(), 0, total
+        self._printed[stage] = self._begun[stage]
 
     def advance(self, stage: str, steps: int) -> None:
-        """Count the stage's steps."""
+        """Count the stage's steps; print how far it is if nothing was printed for a while."""
         self._steps[stage] += steps
+        now, done, total = time.perf_counter(), self._steps[stage], self._totals[stage]
+        if now - self._printed[stage] < _QUIET_SECONDS:
+            return
+        self._printed[stage] = now
+        left = (now - self._begun[stage]) * (total - done) / done if total and done else 0
+        so_far = (
+            f"{done:,} of {counted(total, _unit(stage) or 'step')}" if total else counted(done, _unit(stage) or "step")
+        )
+        print(f"{stage}: {so_far}{f', {_duration(left)} left' if left > 0 else ''}", file=sys.stderr, flush=True)
 
     def end(self, stage: str) -> None:
         """Print the stage's seconds, and its steps and their rate if it counts any."""
@@ -126,6 +152,12 @@ def _unit(stage: str) -> str:
     """Return what a stage counts, in the singular; "" if it counts nothing."""
     verb, _, what = stage.partition(" ")
     return what.removesuffix("s") if verb == "embed" and what else _UNITS.get(verb.rstrip(":"), "")
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _rate(steps: float, seconds: float) -> str:

@@ -23,7 +23,7 @@ _MOST_LINES = 100
 
 def read(
     paths: Sequence[str], *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, code: bool = False
-) -> Iterator[Document | Skipped]:
+) -> "FilesRead":
     """Return the documents in ``paths``, read one at a time and in order, and the files that were left out.
 
     A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file of {id, title, text,
@@ -44,8 +44,27 @@ def read(
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
     reading = _Reading(strict, limits, code=code)
     found = (entry for path in wanted for entry in find(path, code=code, within=limits.within))
-    checked = [item for entry in found for item in reading.checked(entry)]
-    return reading.documents(checked)
+    return FilesRead(reading, [item for entry in found for item in reading.checked(entry)])
+
+
+class FilesRead(Iterator[Document | Skipped]):
+    """The documents of files, and the files left out; ``total`` is the number of files, ``done`` of those read so far.
+
+    A .jsonl file of many documents counts as one.
+    """
+
+    def __init__(self, reading: "_Reading", items: Sequence[SourceFile | Skipped]) -> None:
+        self.total = len(items)
+        self.done = 0
+        self._documents = reading.documents(self._counted(items))
+
+    def __next__(self) -> Document | Skipped:
+        return next(self._documents)
+
+    def _counted(self, items: Sequence[SourceFile | Skipped]) -> Iterator[SourceFile | Skipped]:
+        for item in items:
+            yield item
+            self.done += 1
 
 
 class UniqueKeys:

@@ -12,7 +12,7 @@ from pipeline.files.guard import composed
 from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import Chunker, batched, cut
-from pipeline.ingest.embed import embedded_text
+from pipeline.ingest.embed import Done, embedded_text
 from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
@@ -26,14 +26,16 @@ _BATCH_DOCUMENTS = 512
 class Changes:
     """The result of reading a source; documents are named by key, in the order of the source.
 
-    ``documents`` holds the new and changed documents in batches. ``stored`` holds the corpus's documents before.
-    ``text_hashes`` maps new and changed documents to the hashes of their texts, except blank texts. ``unchanged``
-    counts the other documents; ``moved`` maps those of them with another path to the new path.
+    ``documents`` holds the new and changed documents in batches, ``characters`` counts those of their texts. ``stored``
+    holds the corpus's documents before. ``text_hashes`` maps new and changed documents to the hashes of their texts,
+    except blank texts. ``unchanged`` counts the other documents; ``moved`` maps those of them with another path to the
+    new path.
     """
 
     stored: Mapping[str, StoredDocument]
     documents: Spool[Document]
     changed: list[str] = field(default_factory=list)
+    characters: int = 0
     unchanged: int = 0
     text_hashes: dict[str, str] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
@@ -61,10 +63,22 @@ def detect_changes(
     """
     with Spool[Document]() as documents:
         changes = Changes(stored, documents)
-        with progress.stage("read"):
-            for batch in batched(_differing(source, changes), _BATCH_DOCUMENTS, _BATCH_CHARACTERS):
+        with progress.stage("read", getattr(source, "total", None)) as done:
+            for batch in batched(_differing(_told(source, done), changes), _BATCH_DOCUMENTS, _BATCH_CHARACTERS):
                 documents.append(batch)
         yield changes
+
+
+def _told(source: Iterable[Document | Skipped], done: Done) -> Iterator[Document | Skipped]:
+    """Yield the items of ``source``; tell ``done`` of the files that were read, if it counts them."""
+    before = 0
+    for item in source:
+        yield item
+        if steps := getattr(source, "done", 0) - before:
+            before += steps
+            done(steps)
+    if left := getattr(source, "done", 0) - before:
+        done(left)
 
 
 def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterator[Document]:
@@ -86,6 +100,7 @@ def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterat
         before = changes.stored.get(item.key)
         if before is None or before.hash != document_hash(item):
             changes.changed.append(item.key)
+            changes.characters += len(item.text)
             if has_text:
                 changes.text_hashes[item.key] = digest(item.text)
             yield item

@@ -14,6 +14,8 @@ import pytest
 from pipeline.errors import SourceError
 from pipeline.files.limits import Limits
 from pipeline.ingest.sources import read
+from pipeline.ingest.update.changes import detect_changes
+from pipeline.progress import Progress
 from pipeline.records import Document, Skipped
 
 
@@ -281,3 +283,35 @@ def test_names_that_are_not_utf_8_stay_apart_and_can_be_stored(tmp_path: Path) -
 
     assert sorted(document.key for document in found) == [r"a\xfe.md", r"a\xff.md", "ä.md"]
     assert all(document.path.encode() for document in found)
+
+
+def test_the_files_to_read_and_those_read_are_counted(docs: Path) -> None:
+    for number in range(4):
+        (docs / f"{number}.txt").write_text("words")
+    (docs / "two.jsonl").write_text('{"id": "a", "text": "x"}\n{"id": "b", "text": "y"}\n')
+    source = read([str(docs)])
+    total, steps = source.total, list[int]()
+    progress = Progress(Steps(steps))
+
+    with detect_changes(source, {}, progress) as changes:
+        assert len(changes.changed) == total + 1
+        assert changes.characters == sum(len(document.text) for document in changes.documents)
+
+    assert steps == [total, *[1] * total]
+
+
+class Steps:
+    """A listener that records the total of a stage, then its steps."""
+
+    def __init__(self, steps: list[int]) -> None:
+        self._steps = steps
+
+    def begin(self, stage: str, total: int | None) -> None:
+        assert stage == "read"
+        self._steps.append(total or 0)
+
+    def advance(self, stage: str, steps: int) -> None:  # noqa: ARG002 - of the one stage
+        self._steps.append(steps)
+
+    def end(self, stage: str) -> None:
+        pass

@@ -75,7 +75,7 @@ def sync(
         opened = replace(whose, vault=vault).open(hoprank)
 
         def once() -> VaultSync:
-            with show_progress() as progress:
+            with show_progress(quiet=run.as_json) as progress:
                 return opened.sync(
                     folder,
                     include=include or (),

@@ -20,6 +20,10 @@ from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
 
 Corpus = Annotated[str, Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
+AnyCorpus = Annotated[
+    str | None,
+    Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default, or the only one there is"),
+]
 KeptCorpus = Annotated[
     str | None,
     Option("--corpus", "-c", "--keep", metavar="NAME", help="Keep and reuse the corpus; of several, as NAME/queryset."),

@@ -5,7 +5,7 @@
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -32,6 +32,9 @@ LONGEST_NAME = 200
 
 GRAPH_SCHEMA_VERSION = 2
 """Layout of the graphs that this version of HopRank reads and writes."""
+
+DEFAULT_NAME = "default"
+"""Name of the corpus that is meant where none is named."""
 
 _DELETE_BATCH = 10_000  # nodes in a transaction; chosen by hand, not measured
 
@@ -152,6 +155,18 @@ def get_corpus(client: Client, name: str, kind: str = "corpus", make: str = "hop
     names = [existing.name for existing in list_corpora(client)]
     fix = did_you_mean(name, names, _known(names) or f"Make one: {make}.")
     raise UnknownCorpus(f"There is no {kind} {name!r}.", fix)
+
+
+def corpus_or_only(client: Client, name: str | None, opens: Callable[[str], bool] = lambda _: True) -> str:
+    """Return ``name``; without one ``default`` if there is such a corpus, else the only corpus that there is.
+
+    A corpus whose first ingest isn't complete, and one that the caller doesn't open, is none. If there is none, or
+    several, it is ``default``, about which any use raises UnknownCorpus with the names of the others.
+    """
+    if name is not None:
+        return name
+    names = [corpus.name for corpus in list_corpora(client) if corpus.generation and opens(corpus.name)]
+    return names[0] if len(names) == 1 else DEFAULT_NAME
 
 
 def list_graphs(client: Client) -> list[tuple[NamedGraph, int]]:

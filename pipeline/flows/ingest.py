@@ -8,12 +8,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
-from pipeline.db.catalogue import Corpus, check_extractor, check_fingerprint, create_corpus, find_corpus
+from pipeline.db.catalogue import (
+    Corpus,
+    check_extractor,
+    check_fingerprint,
+    create_corpus,
+    drop_corpus,
+    find_corpus,
+)
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.indexes import vector_index_name
+from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import SourceError, UnknownDocument
+from pipeline.errors import FingerprintError, SourceError, UnknownDocument
 from pipeline.ids import document_id
 from pipeline.ingest.chunking.chunk import Chunker, cut
 from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed, vectors_of
@@ -318,13 +326,30 @@ class _Steps:
     def find(self, name: str, *, wait: float | None = None, dry_run: bool = False) -> CorpusHandle | None:
         """Return the corpus if there is one, its full text of the present rules; as it is in a ``dry_run``.
 
-        Raises FingerprintError if another model or chunker made it.
+        What an interrupted first ingest left is dropped if it was of another model or chunker. Raises FingerprintError
+        if another one made a corpus that is complete.
         """
         found = find_corpus(self.client, name)
+        patience = self.settings.ingest.wait if wait is None else wait
+        if found and not found.generation and not dry_run and not self._fits(found):
+            self._drop_unfinished(found, patience)
+            found = None
         corpus = self._checked(found) if found else None
         if corpus is None or dry_run:
             return corpus
-        return refold(corpus, self.settings.ingest.wait if wait is None else wait)
+        return refold(corpus, patience)
+
+    def _fits(self, corpus: Corpus) -> bool:
+        try:
+            self._checked(corpus)
+        except FingerprintError:
+            return False
+        return True
+
+    def _drop_unfinished(self, corpus: Corpus, wait: float) -> None:
+        with lease(CorpusHandle(self.client, corpus), wait) as (leased, _):
+            if not leased.generation:
+                drop_corpus(self.client, leased.record)
 
     def create(self, name: str) -> CorpusHandle:
         """Make the corpus; raises FingerprintError if another run has made it meanwhile, with another model."""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pipeline.db.catalogue import (
     Corpus,
     check_fingerprint,
+    corpus_or_only,
     drop_corpus,
     find_corpus,
     get_corpus,
@@ -68,6 +69,26 @@ def test_corpora_are_listed_by_name(client: Client, corpus_name: str, create: Cr
 
     assert names == sorted(names)
     assert {other, corpus_name} <= set(names)
+
+
+def test_the_only_corpus_is_meant_where_none_is_named(
+    client: Client, library: str, corpus_name: str, create: Create
+) -> None:
+    create(corpus_name)  # whose first ingest isn't complete
+
+    assert corpus_or_only(client, "another") == "another"
+    assert corpus_or_only(client, None, {library, corpus_name}.__contains__) == library
+    assert corpus_or_only(client, None, {corpus_name}.__contains__) == "default"
+
+
+def test_of_several_corpora_the_default_one_is_meant(
+    client: Client, library: str, new_corpus: NewCorpus, create: Create, cypher: Cypher
+) -> None:
+    with new_corpus() as other:
+        create(other)
+        cypher("MATCH (corpus:Corpus {name: $name}) SET corpus.generation = 1", name=other)
+
+        assert corpus_or_only(client, None, {library, other}.__contains__) == "default"
 
 
 def test_an_unknown_name_suggests_the_nearest(client: Client, corpus_name: str, create: Create) -> None:

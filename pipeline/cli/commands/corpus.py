@@ -5,12 +5,12 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from pipeline.cli.connection import connected, connected_client
+from pipeline.cli.connection import UNFINISHED, connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
 from pipeline.cli.options import Json, Model, Yes, confirm, read_settings
-from pipeline.cli.views.output import say
+from pipeline.cli.views.output import say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import corpora_table, stats_table
 from pipeline.text.prose import counted
@@ -27,7 +27,9 @@ def list_(as_json: Json = False) -> None:
     with connected_client(read_settings()) as client:
         corpora = catalogue.list_corpora(client)
     none = "There is no corpus yet; `hoprank ingest PATH... --corpus NAME` makes one."
-    deliver(corpora, as_json, corpora_table, none)
+    deliver([corpus for corpus in corpora if corpus.generation], as_json, corpora_table, none)
+    if unfinished := [corpus.name for corpus in corpora if not corpus.generation]:
+        warn(UNFINISHED.format(names=", ".join(map(repr, unfinished)), name=unfinished[0]))
 
 
 @app.command()

@@ -5,13 +5,13 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from pipeline.cli.connection import connected_client
+from pipeline.cli.connection import connected_client, corpus_or_only
 from pipeline.cli.deferred import compare as evaluations
 from pipeline.cli.deferred import datasets, measures, report
 from pipeline.cli.deferred import evaluate as evaluation
 from pipeline.cli.deferred import tune as tuning
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report, is_printed
-from pipeline.cli.options import Corpus, Json, KeptCorpus, Legs, Measuring, Reading, Run, Split
+from pipeline.cli.options import AnyCorpus, Json, KeptCorpus, Legs, Measuring, Reading, Run, Split
 from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
 from pipeline.cli.views.evaluation import ablation_table, calibration_table, comparison_views, report_views, tune_table
 from pipeline.cli.views.output import show, spinner
@@ -117,7 +117,7 @@ def tune(
 
 
 def calibrate(
-    corpus: Corpus = "default",
+    corpus: AnyCorpus = None,
     plot: Annotated[
         Path | None,
         Option("--plot", metavar="FILE", help="Draw it as FILE, .png or .svg (needs matplotlib: hoprank\\[plot])."),
@@ -132,7 +132,7 @@ def calibrate(
         check_plot(plot)
     chosen = run.read()
     with connected_client(chosen) as client, spinner("Comparing chunks"):
-        calibration = evaluation.calibrate(client, chosen, corpus)
+        calibration = evaluation.calibrate(client, chosen, corpus_or_only(client, corpus))
     if plot:
         plot_calibration(calibration, plot)
     deliver(calibration, run.as_json, threshold_table)

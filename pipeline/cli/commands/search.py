@@ -4,10 +4,11 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from pipeline.cli.connection import corpus_or_only, warn_if_unfinished
 from pipeline.cli.deferred import excerpt
 from pipeline.cli.deferred import question as questions
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Corpus, Embedding, Filters, Run, TopK, read_filter
+from pipeline.cli.options import AnyCorpus, Embedding, Filters, Run, TopK, read_filter
 from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
 from pipeline.cli.views.output import print_json, say, spinner, warn
 from pipeline.errors import InputError
@@ -20,9 +21,7 @@ def search(
     question: Annotated[
         str, Argument(metavar="QUESTION", help="What to search for; operators of query languages are only text.")
     ],
-    corpus: Annotated[
-        str | None, Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default")
-    ] = None,
+    corpus: AnyCorpus = None,
     top_k: TopK = 10,
     filters: Filters = None,
     leg: Annotated[Leg, Option("--leg", help="Rank by one leg instead of the fused whole.")] = Leg.WHOLE,
@@ -62,10 +61,11 @@ def search(
         raise InputError("--routing searches projects instead of a corpus.", "Leave out --corpus or --routing.")
     conditions = read_filter(filters)
     with run.connect() as hoprank:
+        name = corpus_or_only(hoprank.client, corpus) if routing is None else ""
         with spinner("Searching"):
             options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain}
             if routing is None:
-                result = hoprank.search(question, corpus=corpus or "default", **options)
+                result = hoprank.search(question, corpus=name, **options)
             else:
                 asking = {"none": "", ".": None}.get(source or "", source)
                 routed = {"mode": routing, "source": asking, "projects": projects or ()}
@@ -78,11 +78,13 @@ def search(
         # Printed before the connection closes, which waits for a projection that the search began.
         warn_of_unknown_fields(result.metadata)
         deliver(result, run.as_json, lambda it: result_views(it, passages, explain=explain))
+        if not result.items and name:
+            warn_if_unfinished(hoprank.client, name)
 
 
 def context(
     question: Annotated[str, Argument(metavar="QUESTION", help="What the passages are to answer.")],
-    corpus: Corpus = "default",
+    corpus: AnyCorpus = None,
     tokens: Annotated[
         int, Option("--tokens", "-t", min=1, help="How many tokens of the embedding model they may take in all.")
     ] = 2000,
@@ -102,9 +104,10 @@ def context(
     questions.refuse_empty(question)
     conditions = read_filter(filters)
     with run.connect() as hoprank:
+        name = corpus_or_only(hoprank.client, corpus)
         with spinner("Searching"):
             options = {"tokens": tokens, "top_k": top_k, "filters": conditions, "expand": expand}
-            result = hoprank.context(question, corpus=corpus, **options)
+            result = hoprank.context(question, corpus=name, **options)
         # Printed before the connection closes, which waits for a projection that the search began.
         warn_of_unknown_fields(result.metadata)
         if run.as_json:
@@ -113,4 +116,5 @@ def context(
             say(result.to_markdown(), end="")
         else:
             reason = f"has room in {tokens:,} tokens" if result.left_out else "answers this"
-            warn(f"Nothing in the corpus {corpus} {reason}.")
+            warn(f"Nothing in the corpus {name} {reason}.")
+            warn_if_unfinished(hoprank.client, name)

@@ -22,7 +22,7 @@ from pipeline.db.indexes import LIVE, ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.db.vectors import packed, to_bytes
 from pipeline.edges import EDGES, EdgeKind, Target
-from pipeline.errors import InputError
+from pipeline.errors import Busy, InputError, ServerLost
 from pipeline.ids import digest, document_id
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument, centroid_of
 from pipeline.ingest.update.changes import document_hash
@@ -45,8 +45,8 @@ def writing(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[WriteSession]:
     """Lease a corpus for writing, waiting up to ``wait`` seconds; yield the session.
 
     On wrong input everything staged is undone, and a corpus that was never published is dropped, unless an interrupted
-    run has left something to go on from. If the server goes away, the next session completes or undoes the work. Raises
-    Busy.
+    run has left something to go on from. After an interruption or a fault it is dropped if nothing is staged yet. If
+    the server goes away, the next session completes or undoes the work. Raises Busy.
     """
     with lease(corpus, wait) as (leased, writer):
         session = WriteSession(leased, writer)
@@ -56,6 +56,12 @@ def writing(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[WriteSession]:
             if session.begun:
                 session.abandon()
             if leased.generation == 0 and (session.begun or leased.record.staging is None):
+                drop_corpus(leased.client, leased.record)
+            raise
+        except (ServerLost, Busy):
+            raise  # nothing can be written now: the server is gone, or another run has the corpus
+        except BaseException:
+            if leased.generation == 0 and leased.record.staging is None and not session.has_staged:
                 drop_corpus(leased.client, leased.record)
             raise
 
@@ -75,6 +81,7 @@ class WriteSession:
         self.stages_contexts = False
         self._writes = LeasedWrites(corpus, writer)
         self.begun = False
+        self.has_staged = False
         self._retired: list[Row] = []
         self._orphans: list[Row] = []
 
@@ -104,6 +111,7 @@ class WriteSession:
 
     def stage_document_rows(self, rows: Iterable[Row]) -> None:
         """Write documents, given as node properties."""
+        self.has_staged = True
         nodes = ({"id": row["id"], "properties": self._staged(row)} for row in rows)
         self._writes.write_rows("stage_documents", nodes, batch=_NODE_BATCH)
 

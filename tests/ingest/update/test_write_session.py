@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
@@ -15,8 +16,8 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
-from pipeline.errors import Busy, InputError, ServerLost
-from pipeline.flows.ingest import make_chunker, write_generation
+from pipeline.errors import Busy, InputError, QueryTimeout, ServerLost
+from pipeline.flows.ingest import ingest, make_chunker, write_generation
 from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import PreparedDocument, embed
 from pipeline.ingest.links.entity_links import no_vectors
@@ -25,6 +26,7 @@ from pipeline.ingest.update.stored import stored_documents
 from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
 from pipeline.records import Document
+from pipeline.settings.sections import ChunkSettings
 from tests.graph_dump import Dump
 
 GraphOf = Callable[[str], Dump]
@@ -286,6 +288,56 @@ def test_input_that_turns_out_to_be_wrong_takes_all_back(
         assert new_workshop.corpus.staging is None
     else:
         assert find_corpus(new_workshop.client, new_workshop.name) is None, "a corpus that never held anything"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), QueryTimeout("It took too long.", "")])
+def test_an_interrupted_first_run_leaves_what_it_staged_or_nothing(
+    hoprank: HopRank, new_corpus: Callable[[], Any], error: BaseException
+) -> None:
+    with new_corpus() as empty, new_corpus() as begun:
+        for name, staged in ((empty, ()), (begun, (ADA,))):
+            with pytest.raises((KeyboardInterrupt, QueryTimeout)):
+                interrupt(Workshop(hoprank, name), error, *staged)
+
+        left = find_corpus(hoprank.client, begun)
+        assert find_corpus(hoprank.client, empty) is None
+        assert left is not None
+        assert (left.generation, left.staging) == (0, 1)
+
+
+def test_an_interruption_costs_a_corpus_nothing(new_workshop: Workshop, graph_of: GraphOf) -> None:
+    new_workshop.write(ADA)
+    before = graph_of(new_workshop.name)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt(new_workshop, KeyboardInterrupt())
+
+    assert graph_of(new_workshop.name) == before
+
+
+def test_what_an_interrupted_first_run_left_is_in_nobody_s_way(
+    hoprank: HopRank, new_corpus: Callable[[], Any], tmp_path: Path
+) -> None:
+    (tmp_path / "ada.txt").write_text("Ada Lovelace knew the engine.")
+    with new_corpus() as name:
+        with pytest.raises(KeyboardInterrupt):
+            interrupt(Workshop(hoprank, name), KeyboardInterrupt(), ENGINE)
+        otherwise = hoprank.settings.model_copy(update={"chunk": ChunkSettings(max_tokens=50, overlap=0)})
+
+        summary = ingest(hoprank.client, hoprank.embedder, otherwise, [str(tmp_path)], name)
+
+        assert (summary.documents, get_corpus(hoprank.client, name).generation) == (1, 1)
+
+
+def interrupt(workshop: Workshop, error: BaseException, *documents: Document) -> None:
+    """End in an error, once the documents are staged if there are any."""
+
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WriteSession, "retire" if documents else "stage_documents", fail)
+        workshop.write(*(documents or [ADA]))
 
 
 def refuse(workshop: Workshop, *documents: Document) -> None:

@@ -59,6 +59,7 @@ def test_a_request_without_a_valid_token_is_refused(url: str, header: str | None
 def test_a_token_opens_the_corpora_that_it_lists(over_http: Connect, library: str) -> None:
     with over_http(READER) as talk:
         assert talk.call("search", query="Who met Babbage?", corpus=library, top_k=1)["results"]
+        assert talk.call("search", query="Who met Babbage?", top_k=1)["results"], "the only one that it opens"
         assert [corpus["name"] for corpus in talk.call("list_corpora")["corpora"]] == [library]
         assert talk.call("list_corpora")["graphs"] == []
         listed = talk.ask("list_resources").resources

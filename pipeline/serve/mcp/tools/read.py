@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from pipeline.db.catalogue import DEFAULT_NAME, corpus_or_only, list_graphs
 from pipeline.db.catalogue import list_corpora as list_all
-from pipeline.db.catalogue import list_graphs
 from pipeline.errors import InputError
 from pipeline.retrieve.context import fence, source_of
 from pipeline.retrieve.legs import Leg
@@ -40,7 +40,7 @@ def search(
     leg: Annotated[Leg, Field(description="The ranking; hoprank is all of them, fused.")] = Leg.WHOLE,
 ) -> models.SearchResults:
     """Return the passages that answer a question best."""
-    call.grant.check(corpus)
+    corpus = _chosen(call, corpus)
     found = call.hoprank.search(query, None, top_k, filters, corpus=corpus, leg=leg)
     return models.SearchResults(results=[_result(corpus, item) for item in found.items])
 
@@ -86,7 +86,7 @@ def context(
     ] = Expand.NONE,
 ) -> models.ContextResult:
     """Return passages to answer from, with their sources, within a budget of tokens."""
-    call.grant.check(corpus)
+    corpus = _chosen(call, corpus)
     room = tokens
     for _ in range(_TRIES):
         found = call.hoprank.context(
@@ -119,6 +119,14 @@ def list_corpora(call: Call) -> models.Corpora:
         if call.grant.opens(graph.name)
     ]
     return models.Corpora(corpora=corpora, graphs=graphs)
+
+
+def _chosen(call: Call, corpus: str) -> str:
+    """Return the corpus to search: for ``default``, if there is none, the only one that the token opens."""
+    if corpus == DEFAULT_NAME:
+        corpus = corpus_or_only(call.hoprank.client, None, call.grant.opens)
+    call.grant.check(corpus)
+    return corpus
 
 
 def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:

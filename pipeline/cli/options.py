@@ -11,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 import pipeline
+from pipeline.cli import completion
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import parse
 from pipeline.cli.deferred import settings as all_settings
@@ -19,14 +20,28 @@ from pipeline.errors import ConfigurationError, FilterError, InputError
 from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
 
-Corpus = Annotated[str, Option("--corpus", "-c", metavar="NAME", help="The corpus.")]
+Corpus = Annotated[str, Option("--corpus", "-c", metavar="NAME", help="The corpus.", autocompletion=completion.corpora)]
 AnyCorpus = Annotated[
     str | None,
-    Option("--corpus", "-c", metavar="NAME", help="The corpus.", show_default="default, or the only one there is"),
+    Option(
+        "--corpus",
+        "-c",
+        metavar="NAME",
+        help="The corpus.",
+        show_default="default, or the only one there is",
+        autocompletion=completion.corpora,
+    ),
 ]
 KeptCorpus = Annotated[
     str | None,
-    Option("--corpus", "-c", "--keep", metavar="NAME", help="Keep and reuse the corpus; of several, as NAME/queryset."),
+    Option(
+        "--corpus",
+        "-c",
+        "--keep",
+        metavar="NAME",
+        help="Keep and reuse the corpus; of several, as NAME/queryset.",
+        autocompletion=completion.corpora,
+    ),
 ]
 Keep = Annotated[str | None, Option("--keep", metavar="NAME", help="Keep what is made under this name, and reuse it.")]
 Paths = Annotated[

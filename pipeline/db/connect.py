@@ -5,7 +5,7 @@ import logging
 from urllib.parse import urlsplit
 
 from pipeline.db.client import Client
-from pipeline.db.embedded import Address, ServerOptions, ensure_running
+from pipeline.db.embedded import Address, ServerOptions, ensure_running, running
 from pipeline.db.embedded.options import Report, silent
 from pipeline.settings import Settings
 
@@ -13,6 +13,9 @@ _log = logging.getLogger(__name__)
 
 _EMBEDDED_RETRY = 5.0
 """Seconds of retries. The embedded server is on this machine: it answers at once, or it is gone."""
+
+_COMPLETION = 1.0
+"""Seconds that a shell waits for names. Chosen by hand: longer is worse than none."""
 
 
 def connect(settings: Settings, report: Report = silent) -> Client:
@@ -44,6 +47,19 @@ def connect(settings: Settings, report: Report = silent) -> Client:
         client.close()
         raise
     return client
+
+
+def connect_if_running(settings: Settings) -> Client | None:
+    """Return a client of a server that answers within a second or so; None without one: none is started."""
+    neo4j = settings.neo4j
+    if neo4j.uri is None:
+        address = running(ServerOptions.of(settings))
+    else:
+        password = neo4j.password.get_secret_value() if neo4j.password else ""
+        address = Address(neo4j.uri, neo4j.username, password, neo4j.database)
+    if address is None:
+        return None
+    return Client(address, connection_timeout=_COMPLETION, retry_time=0.0, read_timeout=_COMPLETION)
 
 
 def _in_clear(uri: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.connection import UNFINISHED, connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
 from pipeline.cli.deliver import deliver
@@ -18,7 +19,7 @@ from pipeline.transfer.formats import Format
 
 app = Commands(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
 
-Name = Annotated[str, Argument(metavar="NAME", help="The corpus.")]
+Name = Annotated[str, Argument(metavar="NAME", help="The corpus.", autocompletion=completion.corpora)]
 
 
 @app.command("list")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 import pipeline
+from pipeline.cli import completion
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import catalogue, exchange, explore, graph_catalogue, load
 from pipeline.cli.deliver import deliver
@@ -27,10 +28,16 @@ app = Commands(help="Knowledge graphs: list, explore, import, export, draw, drop
 
 File = Annotated[Path, Argument(metavar="FILE", help=".json, .jsonl or .graphml; else give --format.")]
 Kind = Annotated[str | None, Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link.")]
-Graph = Annotated[str | None, Option("--graph", "-g", metavar="NAME", help="A graph.")]
-Corpus = Annotated[str | None, Option("--corpus", "-c", metavar="NAME", help="A corpus instead.")]
+Graph = Annotated[
+    str | None, Option("--graph", "-g", metavar="NAME", help="A graph.", autocompletion=completion.graphs)
+]
+Corpus = Annotated[
+    str | None, Option("--corpus", "-c", metavar="NAME", help="A corpus instead.", autocompletion=completion.corpora)
+]
 
-Name = Annotated[str, Argument(metavar="NAME", help="The graph, or the corpus.")]
+Name = Annotated[
+    str, Argument(metavar="NAME", help="The graph, or the corpus.", autocompletion=completion.corpora_and_graphs)
+]
 Node = Annotated[str, Argument(metavar="NODE", help="Its id or name; of a corpus also the key of a document.")]
 NodeTypes = Annotated[
     list[str] | None,
@@ -40,7 +47,14 @@ NodeTypes = Annotated[
 
 @app.command("list")
 def list_(
-    name: Annotated[str | None, Argument(metavar="NAME", help="A graph or corpus, whose nodes are listed.")] = None,
+    name: Annotated[
+        str | None,
+        Argument(
+            metavar="NAME",
+            help="A graph or corpus, whose nodes are listed.",
+            autocompletion=completion.corpora_and_graphs,
+        ),
+    ] = None,
     types: NodeTypes = None,
     limit: Limit = 100,
     as_of: AsOf = None,
@@ -107,7 +121,7 @@ def path(
 @app.command("import")
 def import_(
     file: File,
-    graph: Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")],
+    graph: Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.", autocompletion=completion.graphs)],
     kind: Kind = None,
     as_json: Json = False,
 ) -> None:
@@ -154,7 +168,10 @@ def view(
 
 
 @app.command()
-def drop(name: Annotated[str, Argument(metavar="NAME", help="The graph.")], yes: Yes = False) -> None:
+def drop(
+    name: Annotated[str, Argument(metavar="NAME", help="The graph.", autocompletion=completion.graphs)],
+    yes: Yes = False,
+) -> None:
     """Delete a graph with all that it holds. There is no way back."""
     with connected_client(read_settings()) as client:
         graph = catalogue.get_graph(client, name)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
 from pipeline.cli.options import Rebuilding, Run, read_settings
@@ -13,7 +14,12 @@ from pipeline.cli.views.progress import show_progress
 
 def migrate(
     names: Annotated[
-        list[str] | None, Argument(metavar="NAME", help="The corpora and graphs; all of them, if none is named.")
+        list[str] | None,
+        Argument(
+            metavar="NAME",
+            help="The corpora and graphs; all of them, if none is named.",
+            autocompletion=completion.corpora_and_graphs,
+        ),
     ] = None,
     run: Rebuilding = Run(),
 ) -> None:
@@ -35,7 +41,7 @@ def migrate(
 
 
 def reembed(
-    corpus: Annotated[str, Argument(metavar="NAME", help="The corpus.")],
+    corpus: Annotated[str, Argument(metavar="NAME", help="The corpus.", autocompletion=completion.corpora)],
     model: Annotated[str, Option("--model", metavar="MODEL", help="A sentence-transformers name, or a folder.")],
     run: Rebuilding,
 ) -> None:
@@ -46,7 +52,10 @@ def reembed(
     say(f"{corpus} is embedded with {made.fingerprint} now; its chunks are as they were.")
 
 
-def relink(names: Annotated[list[str], Argument(metavar="NAME", help="The corpora.")], run: Rebuilding) -> None:
+def relink(
+    names: Annotated[list[str], Argument(metavar="NAME", help="The corpora.", autocompletion=completion.corpora)],
+    run: Rebuilding,
+) -> None:
     """Link corpora anew by the present link settings; vectors are kept.
 
     An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on

@@ -12,6 +12,7 @@ from typing import Annotated
 from typer import Option
 
 from pipeline.addresses import is_loopback
+from pipeline.cli import completion
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import access, listening, mcp_run, mcp_service, mcp_table, service
 from pipeline.cli.deferred import settings as all_settings
@@ -43,7 +44,14 @@ def serve(
 
 def mcp(
     corpus: Annotated[
-        str, Option("--corpus", "-c", metavar="NAME", help="The corpus that calls mean when they name none.")
+        str,
+        Option(
+            "--corpus",
+            "-c",
+            metavar="NAME",
+            help="The corpus that calls mean when they name none.",
+            autocompletion=completion.corpora,
+        ),
     ] = "default",
     read_only: Annotated[bool, Option("--read-only", help="Leave out the tools that write.")] = False,
     folders: Annotated[

@@ -54,6 +54,12 @@ def ensure_running(options: ServerOptions, report: Report = server.silent) -> Ad
             return _await(files, options, launched, report)
 
 
+def running(options: ServerOptions) -> Address | None:
+    """Return the address of the server of ``options.home`` if it answers; never start it."""
+    with located(options) as files:
+        return _answering(files)
+
+
 def stop(options: ServerOptions) -> bool:
     """Close the databases, end the server and wait for its end; return False if no server was running.
 

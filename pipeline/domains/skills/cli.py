@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.connection import connected
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
@@ -20,7 +21,7 @@ with lazy_imports(__name__):
 
 app = Commands(no_args_is_help=True)
 
-Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")]
+Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.", autocompletion=completion.graphs)]
 Name = Annotated[str, Argument(metavar="NAME", help="The skill.")]
 
 

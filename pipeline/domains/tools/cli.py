@@ -5,6 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.connection import connected
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
 from pipeline.cli.groups import Commands
@@ -21,7 +22,7 @@ with lazy_imports(__name__):
 
 app = Commands(no_args_is_help=True)
 
-Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.")]
+Graph = Annotated[str, Option("--graph", "-g", metavar="NAME", help="The graph.", autocompletion=completion.graphs)]
 Node = Annotated[str, Argument(metavar="NODE", help="The id of a node, or the name of a tool.")]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.deliver import deliver
 from pipeline.cli.options import Strict, Yes, confirm
 from pipeline.cli.views.output import print_json, say, warn
@@ -112,7 +113,7 @@ def forget(
 
 
 def drop(
-    name: Annotated[str, Argument(metavar="NAME", help="The memory.")] = "memory",
+    name: Annotated[str, Argument(metavar="NAME", help="The memory.", autocompletion=completion.corpora)] = "memory",
     yes: Yes = False,
     run: Annotated[Ask, "settings"] = Ask(),
 ) -> None:

@@ -9,10 +9,11 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.options import AsOf, KnownAt, Run
 from pipeline.domains.memory import deferred as domain
 
-Name = Annotated[str, Option("--memory", "-m", metavar="NAME", help="The memory.")]
+Name = Annotated[str, Option("--memory", "-m", metavar="NAME", help="The memory.", autocompletion=completion.corpora)]
 Entity = Annotated[str, Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.")]
 EntityType = Annotated[str | None, Option("--entity-type", metavar="TYPE", help="If several entities have the name.")]
 Scope = Annotated[str | None, Option("--scope", metavar="NAME", help="Only this scope, such as a repository.")]

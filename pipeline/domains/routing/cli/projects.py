@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.deliver import DryRun, JsonFile, check_json_file, deliver, deliver_report
 from pipeline.cli.options import EdgeTypes, Keep, Measuring, Run, confirm
 from pipeline.cli.views.output import say, show, warn
@@ -22,7 +23,15 @@ from pipeline.edges import MOST_HOPS
 from pipeline.errors import GraphError, InputError
 
 Graph = Annotated[
-    str | None, Option("--graph", "-g", metavar="NAME", help="The graph of projects.", show_default="routing.graph")
+    str | None,
+    Option(
+        "--graph",
+        "-g",
+        metavar="NAME",
+        help="The graph of projects.",
+        show_default="routing.graph",
+        autocompletion=completion.graphs,
+    ),
 ]
 
 

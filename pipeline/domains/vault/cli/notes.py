@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from pipeline.cli import completion
 from pipeline.cli.connection import connected
 from pipeline.cli.deferred import catalogue
 from pipeline.cli.deliver import (
@@ -273,7 +274,10 @@ def index(
         deliver(found, run.as_json, views.index_view, nothing, is_empty=not found.topics)
 
 
-def drop(name: Annotated[str, Argument(metavar="NAME", help="The vault.")], yes: Yes = False) -> None:
+def drop(
+    name: Annotated[str, Argument(metavar="NAME", help="The vault.", autocompletion=completion.corpora)],
+    yes: Yes = False,
+) -> None:
     """Delete a vault from the server, with its indexes and the notes that agents created; its folder stays."""
     with connected(read_settings()) as hoprank:
         corpus = catalogue.find_corpus(hoprank.client, name)

@@ -9,10 +9,13 @@ from typing import Annotated
 from typer import Argument, Option
 
 import pipeline
+from pipeline.cli import completion
 from pipeline.domains.vault import deferred as domain
 
 Folder = Annotated[Path, Argument(metavar="DIR", help="The folder of the vault.")]
-Vault = Annotated[str, Option("--vault", metavar="NAME", help="The vault: a corpus of that name.")]
+Vault = Annotated[
+    str, Option("--vault", metavar="NAME", help="The vault: a corpus of that name.", autocompletion=completion.corpora)
+]
 Include = Annotated[
     list[str] | None, Option("--include", metavar="PATTERN", help="Only notes at this path or pattern; repeatable.")
 ]

@@ -24,6 +24,8 @@ _PLAIN_MODULES = 3
 
 _COMMIT = re.compile("[0-9a-f]{40}")
 _REVISION_DIGITS = 12  # 48 bits: enough to tell the versions of a model
+_HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?", re.ASCII)
+_HUB_SECONDS = 10.0  # for an answer of the hub; chosen by hand
 _NOWHERE = Path(os.devnull)
 _POOLING = "pooling_mode"
 _UNKNOWN_POOLING = "other"
@@ -79,6 +81,36 @@ class ModelFiles:
             folder = Path(self.location)
             self._folder = folder if folder.is_dir() else _cached_snapshot(self.name, self.pinned)
         return self._folder
+
+    def check_on_hub(self) -> None:
+        """Raise OSError if the hub has no such model, or isn't in reach; a download would try again for over a minute.
+
+        A folder needs no hub.
+        """
+        if Path(self.location).is_dir():
+            return
+        if not _HUB_NAME.fullmatch(self.name):
+            raise FileNotFoundError(f"there is no folder {self.name}, and a hub has no such names")
+        from huggingface_hub import HfApi, constants
+        from huggingface_hub.errors import GatedRepoError, OfflineModeIsEnabled, RepositoryNotFoundError
+
+        names = [self.name] if "/" in self.name else [f"sentence-transformers/{self.name}", self.name]
+        for name in names:
+            try:
+                HfApi().model_info(name, revision=self.pinned or None, timeout=_HUB_SECONDS)
+            except GatedRepoError as error:
+                raise OSError(f"the hub gives {name} only to those who asked for it; set HF_TOKEN") from error
+            except RepositoryNotFoundError:
+                continue
+            except OfflineModeIsEnabled as error:
+                raise OSError("it isn't on this machine, and HF_HUB_OFFLINE forbids a download") from error
+            except Exception as error:  # of several libraries: names and proxies that can't be resolved, timeouts
+                reason = str(error).strip().split("\n", 1)[0] or type(error).__name__
+                raise OSError(
+                    f"it isn't on this machine, and {constants.ENDPOINT} can't be reached: {reason}"
+                ) from error
+            return
+        raise OSError(f"neither this machine nor {constants.ENDPOINT} has a model of that name")
 
     @property
     def revision(self) -> str | None:

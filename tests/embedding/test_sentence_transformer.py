@@ -266,3 +266,25 @@ def test_threads_share_one_model() -> None:
 
     assert len(models) == 4
     assert len(set(map(id, models))) == 1
+
+
+@pytest.mark.slow
+def test_static_embeddings_read_texts_of_any_length(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vocabulary = {word: number for number, word in enumerate(["[UNK]", "owl", "tide", "mice", "gauge"])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    made = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=16)], device="cpu")
+    made.save(str(tmp_path / "static"))
+
+    static = SentenceTransformerEmbedder(str(tmp_path / "static"), precision="float32", onnx=tmp_path / "onnx")
+
+    assert static.max_tokens == 510
+    assert static.token_offsets(["owl mice"]) == [[(0, 3), (4, 8)]]
+    vectors = static.encode(["owl mice", "tide gauge", "owl " * 2_000])
+    expected = made.encode(["owl mice", "tide gauge", "owl"], normalize_embeddings=True)
+    assert np.allclose(vectors, expected, atol=1e-5)
+    assert np.allclose(static.embed_query("owl mice"), expected[0], atol=1e-5)

@@ -242,7 +242,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         check_model(self.settings.ask)
         budget = self.settings.ask.tokens if tokens is None else tokens
         found = self.context(query_text, corpus=corpus, tokens=budget, top_k=top_k, filters=filters, expand=expand)
-        yield from ask.waited(ask.answer(self.settings.ask, found))
+        yield from ask.waited(ask.answer(self.settings, found))
 
     def evaluate(
         self,

@@ -151,7 +151,7 @@ class AsyncHopRank(AbstractAsyncContextManager["AsyncHopRank"]):
         found = await self.context(
             query_text, corpus=corpus, tokens=budget, top_k=top_k, filters=filters, expand=expand
         )
-        async with aclosing(ask.answer(settings, found)) as events:
+        async with aclosing(ask.answer(self.hoprank.settings, found)) as events:
             async for event in events:
                 yield event
 

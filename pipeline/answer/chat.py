@@ -134,6 +134,8 @@ def _delta(chunk: Any) -> Delta:
             return Delta("")
         choice = chunk.choices[0]
         text = choice.delta.content or choice.delta.refusal or ""
+        if isinstance(text, list):  # as Mistral's, which has the reasoning beside the text
+            text = "".join(part["text"] for part in text if part["type"] == "text")
     except (AttributeError, LookupError, TypeError):
         raise ValueError from None
     if not isinstance(text, str):
@@ -197,7 +199,7 @@ def _too_long(settings: AskSettings, said: str) -> ConfigurationError | None:
 
 def _failed(settings: AskSettings, reason: str, fix: str = "") -> AnswerFailed:
     runs = f"Check that it runs and serves {settings.model} as OpenAI's /v1/chat/completions does; see ask.base_url."
-    return AnswerFailed(f"The chat endpoint {_named(settings)} {reason}.", fix or runs)
+    return AnswerFailed(f"The chat endpoint {_named(settings)} {reason.rstrip('.')}.", fix or runs)
 
 
 def _named(settings: AskSettings) -> str:

@@ -1,6 +1,7 @@
 """The messages that a language model is sent: what it shall do, the passages as data, and the question."""
 
 from pipeline.retrieve.context import Context, fence
+from pipeline.retrieve.question import as_asked
 
 NO_ANSWER = "NO ANSWER"
 """What the model is to begin with if the passages don't hold the answer."""
@@ -22,8 +23,9 @@ Message = dict[str, str]
 
 def messages_of(context: Context) -> list[Message]:
     """Return the messages that ask for an answer to the context's question: the rules, then passages and question."""
+    question = as_asked(context.question)  # as far as it was searched for
     passages = fence([f"{one.head}\nSource: {one.citation}\n\n{one.text}" for one in context.passages])
     return [
         {"role": "system", "content": _RULES},
-        {"role": "user", "content": f"{passages}\n\nQuestion: {context.question}"},
+        {"role": "user", "content": f"{passages}\n\nQuestion: {question}"},
     ]

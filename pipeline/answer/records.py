@@ -54,6 +54,9 @@ class Answer:
         }
 
 
+_FINISHED = ("stop", "eos", "end_turn")
+"""Why a model ends when its answer is complete; the protocol's word is the first."""
+
 AnswerEvent: TypeAlias = Context | Piece | Discarded | Answer
 """What a stream of an answer yields: first the context, then pieces as they are written, at the end the answer.
 
@@ -73,7 +76,7 @@ def answer_of(
         tuple(_citation(context, number) for number in cited),
         tuple(unknown),
         answered,
-        finish == "stop",
+        (finish or "").lower() in _FINISHED,
         relevance,
         model,
         context,
@@ -87,9 +90,9 @@ def _citation(context: Context, number: int) -> Citation:
 
 
 def _warnings(cited: Sequence[int], unknown: Sequence[int], finish: str | None, *, answered: bool) -> Iterator[str]:
-    if finish == "length":
+    if finish in ("length", "max_tokens"):
         yield "The answer is cut off: the model reached its limit of tokens."
-    elif finish != "stop":
+    elif (finish or "").lower() not in _FINISHED:
         yield f"The answer may be cut off: the endpoint ended it with {finish or 'no reason'}."
     if unknown:
         numbers = ", ".join(f"[{number}?]" for number in unknown)

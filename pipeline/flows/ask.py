@@ -18,26 +18,26 @@ from pipeline.answer.reader import UNANSWERED, AnswerReader, Discarded
 from pipeline.answer.records import AnswerEvent, answer_of
 from pipeline.errors import AnswerFailed
 from pipeline.retrieve.context import Context
-from pipeline.settings import AskSettings
+from pipeline.settings import AskSettings, Settings
 
 _Event = TypeVar("_Event")
 
 
-async def answer(settings: AskSettings, context: Context) -> AsyncGenerator[AnswerEvent, None]:
+async def answer(settings: Settings, context: Context) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the context, the pieces of the answer as the model writes them, and the whole answer.
 
     Closing the generator ends the model's work. Raises the errors of :func:`pipeline.answer.chat.write`, and
     AnswerFailed if the model writes no answer.
     """
-    check_model(settings)
+    check_model(settings.ask)
     yield context
     reader, pieces, finish = AnswerReader(len(context.passages)), list[Piece](), None
-    if not context.passages:
+    if not _is_known(settings, context):
         reader.answered, finish = False, "stop"
         pieces.append(Piece(UNANSWERED))
         yield pieces[0]
     else:
-        async with aclosing(write(settings, messages_of(context))) as deltas:
+        async with aclosing(write(settings.ask, messages_of(context))) as deltas:
             async for delta in deltas:
                 finish = delta.finish
                 for piece in reader.feed(delta.text):
@@ -46,10 +46,17 @@ async def answer(settings: AskSettings, context: Context) -> AsyncGenerator[Answ
         for piece in reader.end():
             _keep(pieces, piece)
             yield piece
-    whole = answer_of(context, settings.model, pieces, answered=reader.answered, finish=finish)
+    whole = answer_of(context, settings.ask.model, pieces, answered=reader.answered, finish=finish)
     if not whole.answer:
-        raise _empty(settings, finish)
+        raise _empty(settings.ask, finish)
     yield whole
+
+
+def _is_known(settings: Settings, context: Context) -> bool:
+    """Return whether the corpus seems to know about the question: its best hit is relevant."""
+    relevance = context.metadata.get("relevance")
+    least = getattr(settings.retrieve, "known_relevance", 0.0)
+    return bool(context.passages) and (relevance is None or relevance >= least)
 
 
 def _keep(pieces: list[Piece], piece: Piece | Discarded) -> None:

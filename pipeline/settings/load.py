@@ -24,6 +24,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from pipeline.addresses import without_password
 from pipeline.errors import ConfigurationError, did_you_mean
 from pipeline.registry import Domain, registry
 from pipeline.resources import resource_folder
@@ -231,7 +232,7 @@ def _refusal(faults: list[ErrorDetails], flags: Mapping[str, Any]) -> Configurat
         if kind:
             problem = f"a {kind} is expected{_why_unread(fault['input'])}"
             fixes.append(_how_to_write(fault["loc"], kind, origin))
-        value = "" if _may_be_secret(name) else f" {fault['input']!r}:"
+        value = "" if _may_be_secret(name) else f" {without_password(repr(fault['input']))}:"
         lines.append(f"{name} ({origin}):{value} {problem}")
     return ConfigurationError("; ".join(lines), " ".join([*fixes[:1], "`hoprank config show` lists every setting."]))
 
@@ -356,7 +357,7 @@ def _flatten(section: BaseModel, prefix: str = "") -> list[tuple[str, str]]:
             rows += _flatten(value, f"{prefix}{name}.")
         else:
             plain = values[name]
-            rows.append((prefix + name, plain if isinstance(plain, str) else _as_toml(plain)))
+            rows.append((prefix + name, without_password(plain) if isinstance(plain, str) else _as_toml(plain)))
     return rows
 
 

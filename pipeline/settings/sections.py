@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_core import PydanticCustomError
@@ -182,6 +183,17 @@ class WalkSettings(Section):
 _OWN_PARAMETERS = {"messages", "model", "n", "stream"}
 
 
+def _check_address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_address = not url or (parts.hostname and parts.port != 0 and not parts.query and not parts.fragment)
+    except ValueError:  # as of a port that is no number
+        is_address = False
+    if not is_address:
+        raise PydanticCustomError("no_address", "that is no address of an endpoint, such as http://localhost:11434/v1")
+    return url
+
+
 def _check_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     if own := sorted(parameters.keys() & _OWN_PARAMETERS):
         raise PydanticCustomError("own_parameter", f"HopRank itself sets {', '.join(own)}")
@@ -194,7 +206,7 @@ class AskSettings(Section):
     ``tokens`` are those of the passages, ``parameters`` further fields of the request, ``timeout`` seconds.
     """
 
-    base_url: str = Field(pattern=r"^(https?://[^\s/]\S*)?$")
+    base_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$"), AfterValidator(_check_address)]
     model: str
     api_key: SecretStr | None = None
     tokens: int = Field(ge=1)

@@ -24,6 +24,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.requests.append((self.path, dict(self.headers), json.loads(content)))
+        self.server.asked.set()
         next(self.server.replies)(self)
 
     def begin(self, status: int = 200, kind: str = "text/event-stream", **headers: str) -> None:
@@ -46,12 +47,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Endpoint(ThreadingHTTPServer):
-    """The server; ``gone`` is set when a reply finds that its client has left."""
+    """The server; ``asked`` is set by a request, ``gone`` when a reply finds that its client has left."""
 
     daemon_threads = True
     requests: list[tuple[str, dict[str, str], dict[str, Any]]]
     replies: Iterator[Reply]
     gone: threading.Event
+    asked: threading.Event
 
     @property
     def root(self) -> str:
@@ -66,7 +68,7 @@ class Endpoint(ThreadingHTTPServer):
     def will(self, *replies: Reply) -> None:
         """Reply by these, and then with an answer."""
         self.requests, self.replies = [], chain(replies, repeat(says(*ANSWER)))
-        self.gone = threading.Event()
+        self.gone, self.asked = threading.Event(), threading.Event()
 
     def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
         """Print nothing of a client that has left."""

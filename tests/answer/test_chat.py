@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +21,7 @@ from pipeline.answer.records import Answer
 from pipeline.errors import AnswerFailed, ConfigurationError, HopRankError
 from pipeline.flows.ask import answer, waited
 from pipeline.retrieve.context import Context, Passage
-from pipeline.settings import AskSettings, load_settings
+from pipeline.settings import Settings, load_settings, provenance
 from tests.answer.endpoint import Endpoint, Reply, chat_endpoint, dies, errs, event, hangs, says, sends, texts_of
 
 KEY = "sk-very-secret"
@@ -50,8 +53,8 @@ def server(running: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
     return running
 
 
-def settings(server: Endpoint, **values: Any) -> AskSettings:
-    return load_settings({"ask": {"base_url": server.root, "model": "some/model", "timeout": 5, **values}}).ask
+def settings(server: Endpoint, **values: Any) -> Settings:
+    return load_settings({"ask": {"base_url": server.root, "model": "some/model", "timeout": 5, **values}})
 
 
 def asked(server: Endpoint, context: Context = CONTEXT, **values: Any) -> list[Any]:
@@ -141,6 +144,22 @@ def test_reasoning_isn_t_part_of_the_answer(server: Endpoint) -> None:
     server.will(sends(event(reasoning_content="Hm [9]."), event(content="In 1833 [1].", finish="stop")))
 
     assert answered(server).answer == "In 1833 [1]."
+
+
+def test_content_in_parts_is_read_without_its_reasoning(server: Endpoint) -> None:
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+        {"type": "text", "text": "In 1833 [1]."},
+    ]
+    server.will(sends(event(content=parts, finish="stop")))
+
+    assert answered(server).answer == "In 1833 [1]."
+
+
+def test_a_question_is_sent_as_far_as_it_is_read(server: Endpoint) -> None:
+    asked(server, replace(CONTEXT, question="When? " * 100_000 + "\ud800"))
+
+    assert len(server.prompt) < 11_000
 
 
 def test_a_citation_of_nothing_is_marked_and_told(server: Endpoint) -> None:
@@ -289,14 +308,19 @@ def test_an_interrupt_while_the_model_is_silent_ends_the_request(server: Endpoin
     server.will(hangs())
     events = waited(answer(settings(server), CONTEXT))
     next(events)
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-    began = time.monotonic()
-    timer.start()
 
+    def interrupt() -> None:
+        server.asked.wait(5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         next(events)
 
-    assert time.monotonic() - began < 3
+    thread.join()
+    assert time.monotonic() - began < 4
     assert server.gone.wait(2)
 
 
@@ -317,6 +341,9 @@ def test_what_is_missing_is_named(values: dict[str, str], said: str) -> None:
     ("values", "said"),
     [
         ({"base_url": "localhost:11434"}, "ask.base_url"),
+        ({"base_url": "http://localhost:99999"}, "ask.base_url.*no address of an endpoint"),
+        ({"base_url": "http://[bad"}, "ask.base_url.*no address of an endpoint"),
+        ({"base_url": "http://?x"}, "ask.base_url.*no address of an endpoint"),
         ({"parameters": {"model": "another"}}, "HopRank itself sets model"),
         ({"timeout": 0}, "ask.timeout"),
     ],
@@ -326,9 +353,26 @@ def test_settings_that_can_t_be_used_are_refused(values: dict[str, Any], said: s
         load_settings({"ask": values})
 
 
+def test_a_password_in_an_address_is_not_shown() -> None:
+    given = {"ask": {"base_url": "https://someone:secret@example.org/v1"}}
+
+    assert "secret" not in str(provenance(given))
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings({"ask": {"base_url": "htp://someone:secret@example.org"}})
+    assert "secret" not in str(caught.value)
+
+
 def test_a_key_that_no_header_takes_is_refused_and_not_shown(server: Endpoint) -> None:
     with pytest.raises(ConfigurationError, match="HOPRANK_ASK__API_KEY") as caught:
         asked(server, api_key=f"{KEY}\n")
 
     assert KEY not in str(caught.value)
     assert server.requests == []
+
+
+def test_the_client_is_imported_when_a_model_is_asked_and_not_before() -> None:
+    code = "import sys, pipeline.api, pipeline.async_api; print('openai' in sys.modules)"
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "False\n"

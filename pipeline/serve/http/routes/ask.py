@@ -59,7 +59,7 @@ async def ask(context: Annotated[Context, Depends(_found)], service: Service) ->
     its citations, or `error`, a problem.
     """
     try:
-        async with aclosing(answer(service.connection.settings.ask, context)) as events:
+        async with aclosing(answer(service.connection.settings, context)) as events:
             async for event in events:
                 yield _sent(event)
     except HopRankError as error:

@@ -113,3 +113,18 @@ RETURN d.key AS document, d.centroid AS centroid;
 // The corpus's name, its visible generation, and its numbers of chunks and entities.
 MATCH (corpus:Corpus {id: $corpus})
 RETURN corpus.name AS name, corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities;
+
+// name: chance
+// mode: read
+// params: corpus, probes
+// names: vector_index
+// The score, (1 + cosine) / 2, of the chunk nearest to each of the vectors. Staged and retired chunks count, too: what is measured
+// hardly depends on a few of them.
+CYPHER 25
+UNWIND $probes AS probe
+CALL (probe) {
+  MATCH (c:<vector_index>)
+  SEARCH c IN (VECTOR INDEX <vector_index> FOR probe WHERE c.corpus = $corpus LIMIT 1) SCORE AS score
+  RETURN score
+}
+RETURN score;

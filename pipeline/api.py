@@ -173,6 +173,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         corpus: str = "default",
         leg: Leg | str = Leg.WHOLE,
         explain: bool = False,
+        min_relevance: float | None = None,
     ) -> RetrieverResult:
         """Return the ``top_k`` passages that answer a question best.
 
@@ -182,7 +183,13 @@ class HopRank(AbstractContextManager["HopRank"]):
         return self._retrievers.call(
             corpus,
             lambda retriever: retriever.search(
-                query_text, query_vector, top_k, filters=filters, leg=leg, explain=explain
+                query_text,
+                query_vector,
+                top_k,
+                filters=filters,
+                leg=leg,
+                explain=explain,
+                min_relevance=min_relevance,
             ),
         )
 
@@ -195,13 +202,20 @@ class HopRank(AbstractContextManager["HopRank"]):
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
         expand: Expand | str = Expand.NONE,
+        min_relevance: float | None = None,
     ) -> Context:
         """Return passages as a language model reads them best; see :meth:`pipeline.flows.search.Retriever.context`."""
         count_tokens = self.embedder.count_tokens
         return self._retrievers.call(
             corpus,
             lambda retriever: retriever.context(
-                query_text, count_tokens, tokens=tokens, top_k=top_k, filters=filters, expand=expand
+                query_text,
+                count_tokens,
+                tokens=tokens,
+                top_k=top_k,
+                filters=filters,
+                expand=expand,
+                min_relevance=min_relevance,
             ),
         )
 

@@ -253,8 +253,9 @@ class Hit:
     """A chunk as a result shows it: the passage, where it is from, and how the legs rank it.
 
     ``document`` is its document's key; ``start`` and ``end`` are characters. As read from the graph a hit has no rank
-    yet, which is 0. ``evidence`` is the path from a seed to it, and ``features`` what each feature adds to its score;
-    both are None unless an explanation was asked for.
+    yet, which is 0. ``relevance`` is the probability that it is relevant, 0 to 1, None if it can't be told.
+    ``evidence`` is the path from a seed to it, and ``features`` what each feature adds to its score; both are None
+    unless an explanation was asked for.
     """
 
     id: str
@@ -272,6 +273,7 @@ class Hit:
     chunk_metadata: Metadata = field(default_factory=dict)
     rank: int = 0
     score: float = 0.0
+    relevance: float | None = None
     legs: Mapping[str, LegRank] = field(default_factory=dict)
     evidence: tuple[PathStep, ...] | None = None
     features: Mapping[str, float] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -69,6 +70,15 @@ Filters = Annotated[
         " $gte $between $in $nin $like $ilike $and $or.",
     ),
 ]
+MinRelevance = Annotated[
+    str | None,
+    Option(
+        "--min-relevance",
+        metavar="VALUE",
+        help="Leave out hits of a lower relevance, from 0 to 1; `auto`: those that a corpus without an answer gives.",
+        show_default="retrieve.min_relevance",
+    ),
+]
 Legs = Annotated[list[Leg] | None, Option("--leg", help="Only this leg; repeatable.", show_default="all")]
 EdgeTypes = Annotated[
     list[str] | None,
@@ -123,6 +133,19 @@ def confirm(question: str, yes: bool) -> None:
         raise InputError(f"Nobody is there to be asked: {question}", "Give --yes to do it without a question.")
     if not yes:
         typer.confirm(question, abort=True, err=True)
+
+
+def read_relevance(text: str | None, auto: float) -> float | None:
+    """Return the value of --min-relevance, ``auto`` for that word; raises InputError if it isn't from 0 to 1."""
+    if text is None or text == "auto":
+        return auto if text else None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise InputError(f"--min-relevance is {text[:80]!r}.", "Give a number from 0 to 1, or auto.")
+    return value
 
 
 def read_filter(text: str | None) -> Any:

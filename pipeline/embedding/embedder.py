@@ -4,6 +4,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from pipeline.records import Fingerprint, Precision, Vector
 
 _UNKNOWN = ("[UNK]", "<unk>")
@@ -56,6 +58,10 @@ class Embedder(Protocol):
     @abstractmethod
     def embed_query(self, text: str) -> list[float]:
         """Encode a question; return its unit vector as a list, as neo4j-graphrag's embedders do."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """Encode questions; return unit vectors, shape ``(len(texts), dimension)``, in the order of ``texts``."""
+        return np.array(list(map(self.embed_query, texts)), dtype=np.float32).reshape(len(texts), -1)
 
     @abstractmethod
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:

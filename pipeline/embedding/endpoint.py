@@ -121,6 +121,10 @@ class EndpointEmbedder(Embedder):
         vector: list[float] = self._embed([text])[0].tolist()
         return vector
 
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """Encode questions, many in a request."""
+        return self.encode(texts)
+
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return for each text the offsets of its tokens, by the tokenizer of the settings."""
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)

@@ -55,8 +55,7 @@ async def answer(settings: Settings, context: Context) -> AsyncGenerator[AnswerE
 def _is_known(settings: Settings, context: Context) -> bool:
     """Return whether the corpus seems to know about the question: its best hit is relevant."""
     relevance = context.metadata.get("relevance")
-    least = getattr(settings.retrieve, "known_relevance", 0.0)
-    return bool(context.passages) and (relevance is None or relevance >= least)
+    return bool(context.passages) and (relevance is None or relevance >= settings.retrieve.known_relevance)
 
 
 def _keep(pieces: list[Piece], piece: Piece | Discarded) -> None:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 
 from neo4j.exceptions import ClientError
@@ -12,6 +13,8 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuestionError, ServerUnsupported, Superseded
+from pipeline.records import Vector
+from pipeline.retrieve.chance import everyday_messages
 from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
@@ -23,6 +26,7 @@ from pipeline.retrieve.question import check_question, check_vector, fulltext_te
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult
+from pipeline.retrieve.scoring.relevance import check_relevance
 from pipeline.retrieve.steps import choose_seeds, engine_for, find_candidates, rank, score, walk
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.retrieve.window import Expand, expand_named, read_windows
@@ -36,6 +40,7 @@ class Retriever:
 
     ``corpus`` may be older than the visible generation; each search reads the one that its first query finds. ``reads``
     tells whether the model behind ``embed_query`` can read a question; see :class:`~pipeline.embedding.Embedder`.
+    ``probes`` are those of :class:`~pipeline.retrieve.reader.CorpusReader`.
 
     Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
@@ -46,6 +51,7 @@ class Retriever:
         embed_query: Callable[[str], Sequence[float]],
         settings: Settings,
         reads: Callable[[str], bool] = lambda _: True,
+        probes: Callable[[], Vector] | None = None,
     ) -> None:
         if settings.walk.engine == "gds" and not corpus.client.has_gds:
             raise ServerUnsupported(
@@ -53,7 +59,7 @@ class Retriever:
                 "Set walk.engine to auto or local, or install the GDS plugin and allow its procedures (gds.*).",
             )
         self.corpus = corpus
-        self._reader = CorpusReader(corpus, settings)
+        self._reader = CorpusReader(corpus, settings, probes)
         self._settings = settings
         self._embed_query, self._reads = embed_query, reads
         self._warmed_up = False
@@ -67,19 +73,23 @@ class Retriever:
         filters: Mapping[str, Any] | None = None,
         leg: Leg | str = Leg.WHOLE,
         explain: bool = False,
+        min_relevance: float | None = None,
     ) -> RetrieverResult:
         """Return the ``top_k`` best passages for a question; none if every leg is empty.
 
         ``query_vector`` replaces the embedding of the text; without a text only legs that use the vector find anything.
         ``filters`` restricts the chunks (:mod:`pipeline.retrieve.filters.parse`). ``leg`` ranks instead of the fused
-        whole. ``explain`` adds to each hit the path that led to it.
+        whole. ``explain`` adds to each hit the path that led to it, and what speaks for it. Hits of a lower relevance
+        than ``min_relevance``, by default that of the settings, are dropped; those whose relevance can't be told stay.
 
-        A longer question than is read is used as far as that, which the metadata says (``warnings``).
+        A longer question than is read is used as far as that, which the metadata says (``warnings``); so it does if the
+        corpus seems to know nothing about it.
 
-        Raises QuestionError for an empty question, an impossible vector, an unknown leg, or a ``top_k``
-        under 1; FilterError for malformed filters; Superseded if the corpus is replaced meanwhile.
+        Raises QuestionError for an empty question, an impossible vector, an unknown leg, a ``top_k`` under 1, or a
+        ``min_relevance`` that isn't from 0 to 1; FilterError for malformed filters; Superseded if the corpus is
+        replaced meanwhile.
         """
-        return self._found(query_text, query_vector, top_k, filters, leg, explain=explain)[1]
+        return self._found(query_text, query_vector, top_k, filters, leg, min_relevance, explain=explain)[1]
 
     def _found(
         self,
@@ -88,12 +98,14 @@ class Retriever:
         top_k: int,
         filters: Mapping[str, Any] | None,
         leg: Leg | str = Leg.WHOLE,
+        min_relevance: float | None = None,
         *,
         explain: bool = False,
     ) -> tuple[RankingTrace, RetrieverResult]:
         """Search as :meth:`search`; return the trace, which has the generation, too."""
         if top_k < 1:
             raise QuestionError(f"top_k is {top_k}.", "Ask for 1 passage or more.")
+        least = self._settings.retrieve.min_relevance if min_relevance is None else check_relevance(min_relevance)
         if query_vector is not None:
             check_vector(query_vector, self.corpus.record.dimension)
         with remarks() as warnings:
@@ -107,7 +119,8 @@ class Retriever:
         if not result.items:
             # The hits of others have told that their generation was still visible.
             self.corpus.at(trace.generation).check_visible()
-        return trace, result.warned(warnings)
+        unknown = result.unknown(self._settings.retrieve.known_relevance)
+        return trace, result.above(least).warned([*warnings, *unknown])
 
     def rank(
         self,
@@ -159,17 +172,19 @@ class Retriever:
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
         expand: Expand | str = Expand.NONE,
+        min_relevance: float | None = None,
     ) -> Context:
         """Return the best passages for a question, out of ``top_k``, with at most ``tokens`` tokens, in reading order.
 
         ``expand`` adds to the best passages what stands around them in their documents, as far as ``filters`` admit it:
-        the neighbouring chunks, or the section. It may fill half of the tokens, and what is left at the end. Raises the
-        errors of :meth:`search`, and QuestionError if ``tokens`` is under 1 or there is no such expansion.
+        the neighbouring chunks, or the section. It may fill half of the tokens, and what is left at the end.
+        ``min_relevance`` is that of :meth:`search`: no hit below it is among the passages. Raises the errors of
+        :meth:`search`, and QuestionError if ``tokens`` is under 1 or there is no such expansion.
         """
         if tokens < 1:
             raise QuestionError(f"The budget is {tokens} tokens.", "Allow 1 token or more.")
         expand = expand_named(expand)
-        trace, result = self._found(question, None, top_k, filters)
+        trace, result = self._found(question, None, top_k, filters, min_relevance=min_relevance)
         windows = read_windows(self._reader, result.hits, trace.generation, expand, tokens, trace.matches)
         relations = read_relations(self.corpus.at(trace.generation), [hit.id for hit in result.hits])
         return build_context(question, result, relations, tokens, count_tokens, windows)
@@ -220,6 +235,7 @@ class Retrievers:
         self._embedder = embedder
         self._settings = settings
         self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
+        self._probes = cache(lambda: embedder.embed_queries(everyday_messages()))
 
     def current(self, name: str) -> Retriever:
         """Return the retriever of the corpus that has this name now.
@@ -252,7 +268,8 @@ class Retrievers:
         def opened() -> Retriever:
             corpus = open_corpus(self._client, name)
             check_model(corpus.record, self._embedder.identity)
-            return Retriever(corpus, self._embedder.embed_query, self._settings, self._embedder.reads)
+            embedder = self._embedder
+            return Retriever(corpus, embedder.embed_query, self._settings, embedder.reads, self._probes)
 
         return self._by_name.get(name, opened)
 

@@ -8,14 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.records import Hit, LegRank, PathStep
+from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.scoring.features import FEATURES
+from pipeline.retrieve.scoring.relevance import Evidence
 from pipeline.retrieve.scoring.scorer import graph_share
 from pipeline.retrieve.trace import RankingTrace
 
 _SEEDS_TRIED = 12  # from which paths are looked for, the heaviest; chosen by hand, not measured
+_FIRST = 10  # hits whose words count for the question; chosen by hand, as many as a search shows
+_INDEXES = (Leg.VECTOR, Leg.FULLTEXT)
+_NO_RANKING = Ranked("", {})
 _SEED = PathStep("Seed", "vector and full text", "")
 
 
@@ -29,12 +34,15 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
     legs = _leg_ranks(trace, [hit.id for hit in shown])
     scores = trace.ranking.scores
     hits = [replace(hit, rank=rank, score=scores[hit.id], legs=legs[hit.id]) for rank, hit in enumerate(shown, 1)]
-    metadata = {
+    relevances = reader.judge.judge(evidence_of(reader, trace, hits), hits) if hits else {}
+    hits = [replace(hit, relevance=relevances.get(hit.id)) for hit in hits]
+    metadata: dict[str, Any] = {
         "corpus": reader.corpus.name,
         "leg": str(trace.ranking.leg),
         "names": [name.key for name in trace.names],
         "engine": trace.engine,
         "confidence": trace.confidence,
+        "relevance": (max(relevances.values()) if relevances else None) if hits else 0.0,
     }
     if explain:
         hits, explanation = _explained(reader, trace, hits)
@@ -46,6 +54,18 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
             "unknown_fields": list(matches.unknown),
         }
     return RetrieverResult(tuple(map(RetrieverResultItem.of, hits)), metadata, tuple(hits), trace.vector)
+
+
+def evidence_of(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> Evidence:
+    """Return the evidence for the relevance of hits; of a leg that takes no candidates, that of its own ranking."""
+    found, known = trace.candidates, {**{hit.id: hit for hit in hits}, **trace.hits}
+    vector, fulltext = found.vector, found.fulltext
+    if not found.generation:
+        vector, fulltext = (trace.ranking if trace.ranking.leg == leg else _NO_RANKING for leg in _INDEXES)
+    first = [known[id_] for id_ in trace.ranking.ids[:_FIRST] if id_ in known]
+    # Without vectors nothing is compared with chance.
+    chance = reader.chance.read(found.chunks) if vector.scores else None
+    return Evidence(trace.question, vector, fulltext, trace.scores, trace.confidence, first, chance)
 
 
 def _leg_ranks(trace: RankingTrace, ids: Sequence[str]) -> dict[str, dict[str, LegRank]]:

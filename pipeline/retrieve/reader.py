@@ -5,8 +5,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pipeline.db.corpus import CorpusHandle
+from pipeline.records import Vector
+from pipeline.retrieve.chance import ChanceReader
 from pipeline.retrieve.filters.matches import FilterMatcher
 from pipeline.retrieve.hits import HitReader
+from pipeline.retrieve.scoring.relevance import RelevanceJudge
 from pipeline.retrieve.scoring.scorer import Scorer
 from pipeline.settings import Settings
 
@@ -16,13 +19,17 @@ _Kept = TypeVar("_Kept")
 class CorpusReader:
     """The steps and legs of a search read a corpus through this. Thread-safe.
 
+    ``probes`` returns the vectors of :func:`~pipeline.retrieve.chance.everyday_messages` by the corpus's model; without
+    it no hit has a relevance.
     Raises ConfigurationError if the settings weigh a feature that there isn't.
     """
 
-    def __init__(self, corpus: CorpusHandle, settings: Settings) -> None:
+    def __init__(self, corpus: CorpusHandle, settings: Settings, probes: Callable[[], Vector] | None = None) -> None:
         self.corpus = corpus
         self.settings = settings
         self.scorer = Scorer(settings.scorer)
+        self.judge = RelevanceJudge(settings.relevance)
+        self.chance = ChanceReader(corpus, probes)
         self.hits = HitReader(corpus)
         self.filters = FilterMatcher(corpus)
         self._kept: dict[object, Any] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -17,9 +18,10 @@ class RetrieverResultItem:
     """A hit: its passage, its source, and the reasons for its rank.
 
     ``metadata`` holds id, document, title, heading, path, ordinal, start and end (characters), line_start and line_end,
-    rank, score, the document's own metadata as ``document_metadata``, the chunk's own as ``chunk_metadata``, and
-    ``legs``: the rank, score and share of each leg that found it. With an explanation asked for it has ``evidence``
-    too, the path from a seed to the hit, from node to node, and ``features``, what each adds to the score.
+    rank, score, relevance (0 to 1, None if it can't be told; :mod:`pipeline.retrieve.scoring.relevance`), the
+    document's own metadata as ``document_metadata``, the chunk's own as ``chunk_metadata``, and ``legs``: the rank,
+    score and share of each leg that found it. With an explanation asked for it has ``evidence`` too, the path from a
+    seed to the hit, from node to node, and ``features``, what each adds to the score.
     """
 
     content: str
@@ -42,7 +44,7 @@ class RetrieverResultItem:
 
 _PLAIN = (
     *("id", "document", "title", "heading", "path", "ordinal"),
-    *("start", "end", "line_start", "line_end", "rank", "score"),
+    *("start", "end", "line_start", "line_end", "rank", "score", "relevance"),
 )
 """The fields of a hit that its metadata holds as they are."""
 
@@ -51,7 +53,8 @@ _PLAIN = (
 class RetrieverResult:
     """The hits, best first; ``metadata`` says what the question's names were and which engine walked.
 
-    Of a question that was used in part alone it says so, in the list ``warnings``.
+    Its ``relevance`` is that of the most relevant hit, 0 without any, None if it can't be told. The list ``warnings``
+    says that a question was used in part alone, or that the corpus seems to know nothing about it.
 
     ``hits`` are the items as typed records. ``query_vector`` is the question's embedding, empty if the leg
     needs none. Neither is part of the JSON.
@@ -61,6 +64,21 @@ class RetrieverResult:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     hits: tuple[Hit, ...] = field(default=(), repr=False, compare=False)
     query_vector: Sequence[float] = field(default=(), repr=False, compare=False)
+
+    def above(self, least: float) -> Self:
+        """Return the result without the hits of a relevance below ``least``; ranks and metadata stay."""
+        kept = [hit.relevance is None or hit.relevance >= least for hit in self.hits]
+        items, hits = tuple(compress(self.items, kept)), tuple(compress(self.hits, kept))
+        return self if all(kept) else replace(self, items=items, hits=hits)
+
+    def unknown(self, known: float) -> list[str]:
+        """Return a sentence that says that nothing seems to be known of the question, if no hit reaches ``known``."""
+        best = self.metadata["relevance"]
+        if not self.items or best is None or best >= known:
+            return []
+        corpus = f"The corpus {self.metadata['corpus']} seems" if "corpus" in self.metadata else "These projects seem"
+        admitted = ", as far as the filter admits it" if "filter" in self.metadata else ""
+        return [f"{corpus} to know nothing about this{admitted}: the best passage has a relevance of {best:.2f}."]
 
     def warned(self, warnings: Sequence[str]) -> Self:
         """Return the result with warnings in its metadata; with none, the metadata has no such field."""

@@ -97,6 +97,7 @@ class Settings(BaseSettings):
     retrieve: sections.RetrieveSettings
     names: sections.NameSettings
     scorer: sections.ScorerSettings
+    relevance: sections.RelevanceSettings
     walk: sections.WalkSettings
     ask: sections.AskSettings
     serve: sections.ServeSettings

@@ -133,13 +133,19 @@ class FulltextSettings(Section):
 
 
 class RetrieveSettings(Section):
-    """Numbers of candidates and of scored chunks, the limit of hop expansion, the fusion of rankings, open corpora."""
+    """Numbers of candidates and of scored chunks, the limit of hop expansion, the fusion of rankings, open corpora.
+
+    Hits below ``min_relevance`` are dropped; a corpus whose best hit is below ``known_relevance`` seems to know nothing
+    about the question.
+    """
 
     candidates: int = Field(ge=1)
     scored: int = Field(ge=1)
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
     fuse_scorer: float = Field(ge=0)
+    min_relevance: float = Field(ge=0, le=1)
+    known_relevance: float = Field(ge=0, le=1)
     open_corpora: int = Field(ge=1)
 
 
@@ -159,6 +165,21 @@ class ScorerSettings(Section):
     unnamed: dict[str, float]
     confident: dict[str, float]
     named: dict[str, float]
+
+
+class RelevanceSettings(Section):
+    """Weights of the logistic regressions of relevance: whether a corpus knows about a question, and of a hit if so.
+
+    Each is fitted three times: with all signs, without words, and without a vector. ``intercept`` is a weight too; see
+    :mod:`pipeline.retrieve.scoring.relevance`.
+    """
+
+    question: dict[str, float]
+    question_by_meaning: dict[str, float]
+    question_by_words: dict[str, float]
+    hit: dict[str, float]
+    hit_by_meaning: dict[str, float]
+    hit_by_words: dict[str, float]
 
 
 class WalkSettings(Section):

@@ -8,8 +8,17 @@ from pipeline.cli.connection import corpus_or_only, warn_if_unfinished
 from pipeline.cli.deferred import excerpt
 from pipeline.cli.deferred import question as questions
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import AnyCorpus, Embedding, Filters, Run, TopK, read_filter
-from pipeline.cli.views.hits import result_views, warn_of_unknown_fields
+from pipeline.cli.options import (
+    AnyCorpus,
+    Embedding,
+    Filters,
+    MinRelevance,
+    Run,
+    TopK,
+    read_filter,
+    read_relevance,
+)
+from pipeline.cli.views.hits import result_views, warn_of_search
 from pipeline.cli.views.output import print_json, say, spinner, warn
 from pipeline.errors import InputError
 from pipeline.registry import search_by_route
@@ -47,6 +56,7 @@ def search(
         list[str] | None,
         Option("--project", metavar="PROJECT", help="With --routing oracle: a project to search; repeatable."),
     ] = None,
+    min_relevance: MinRelevance = None,
     explain: Annotated[
         bool, Option("--explain", help="Show each leg's rank and score, and the path that led to the hit.")
     ] = False,
@@ -63,7 +73,8 @@ def search(
     with run.connect() as hoprank:
         name = corpus_or_only(hoprank.client, corpus) if routing is None else ""
         with spinner("Searching"):
-            options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain}
+            least = read_relevance(min_relevance, hoprank.settings.retrieve.known_relevance)
+            options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain, "min_relevance": least}
             if routing is None:
                 result = hoprank.search(question, corpus=name, **options)
             else:
@@ -76,7 +87,7 @@ def search(
                     result.items, questions.as_asked(question), hoprank.embedder, vector=result.query_vector
                 )
         # Printed before the connection closes, which waits for a projection that the search began.
-        warn_of_unknown_fields(result.metadata)
+        warn_of_search(result.metadata)
         deliver(result, run.as_json, lambda it: result_views(it, passages, explain=explain))
         if not result.items and name:
             warn_if_unfinished(hoprank.client, name)
@@ -98,6 +109,7 @@ def context(
             " the rest of the section.",
         ),
     ] = Expand.NONE,
+    min_relevance: MinRelevance = None,
     run: Embedding = Run(),
 ) -> None:
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
@@ -106,10 +118,12 @@ def context(
     with run.connect() as hoprank:
         name = corpus_or_only(hoprank.client, corpus)
         with spinner("Searching"):
+            least = read_relevance(min_relevance, hoprank.settings.retrieve.known_relevance)
             options = {"tokens": tokens, "top_k": top_k, "filters": conditions, "expand": expand}
+            options |= {"min_relevance": least}
             result = hoprank.context(question, corpus=name, **options)
         # Printed before the connection closes, which waits for a projection that the search began.
-        warn_of_unknown_fields(result.metadata)
+        warn_of_search(result.metadata)
         if run.as_json:
             print_json(result.to_json())
         elif result.passages:

@@ -49,6 +49,13 @@ def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: b
     return parts[:-1]
 
 
+def warn_of_search(metadata: Mapping[str, Any]) -> None:
+    """Warn of a corpus that seems to know nothing about a question, and of unknown fields in the filter."""
+    for warning in metadata.get("warnings", ()):
+        warn(warning)
+    warn_of_unknown_fields(metadata)
+
+
 def warn_of_unknown_fields(metadata: Mapping[str, Any]) -> None:
     """Warn of fields in the filter that no document of the corpus has: a misspelt field finds nothing either."""
     unknown = metadata.get("filter", {}).get("unknown_fields", ())

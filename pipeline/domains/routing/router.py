@@ -175,7 +175,9 @@ class Router:
             names = ", ".join(one.project.id for one in route.chosen)
             route = replace(route, chosen=route.considered, widened=f"{names} found nothing")
             found = self._search(route, ask, top_k)
-        return _result(route, found, top_k, vector, leg).warned(warnings)
+        result = _result(route, found, top_k, vector, leg)
+        unknown = result.unknown(self._hoprank.settings.retrieve.known_relevance)
+        return result.warned([*warnings, *unknown])
 
     def known(self) -> tuple[Project, ...]:
         """Return the projects of the graph."""
@@ -300,7 +302,8 @@ def _result(
             "relation": str(relation.type) if relation else None,
         }
         items.append(replace(item, metadata={**item.metadata, **provenance}))
-    metadata: dict[str, Any] = {"leg": str(leg), "routing": route.to_json()}
+    told = [best for result in found.values() if (best := result.metadata["relevance"]) is not None]
+    metadata: dict[str, Any] = {"leg": str(leg), "routing": route.to_json(), "relevance": max(told, default=None)}
     filtered = [result.metadata["filter"] for result in found.values() if "filter" in result.metadata]
     if filtered:
         unknown = set.intersection(*(set(one["unknown_fields"]) for one in filtered))

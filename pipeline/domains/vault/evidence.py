@@ -2,8 +2,8 @@
 
 How relevant a note has to be is measured on the vault itself, since a cosine means different things in different
 vaults: a note is always near to a message about its field, and in a large, varied vault some note is near to anything.
-So messages of everyday life (``probes.txt``), which few vaults are about, are compared with the vault too, and the best
-note for a message has to be more relevant than those that chance finds for them.
+So messages of everyday life, which few vaults are about, are compared with the vault too, and the best note for a
+message has to be more relevant than those that chance finds for them.
 
 Which of the notes are meant is another question: in a vault about bees the note on the smoker is near to any message
 about bees. So a note's strength is how much more relevant it is to the message than to the other notes of the vault.
@@ -12,8 +12,6 @@ about bees. So a note's strength is how much more relevant it is to the message 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -22,6 +20,7 @@ import numpy.typing as npt
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
 from pipeline.grouping import grouped
 from pipeline.records import Hit, Vector
+from pipeline.retrieve.chance import everyday_messages
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.scoring.coverage import terms_of
 
@@ -99,8 +98,7 @@ def by_meaning(vault: OpenVault, graph: NoteGraph, message: str, query: Sequence
         return best
 
     def by_chance() -> Relevance:
-        probes = np.array(list(map(vault.hoprank.embedder.embed_query, everyday_messages())), dtype=np.float32)
-        return _nearest(graph, probes)
+        return _nearest(graph, vault.hoprank.embedder.embed_queries(everyday_messages()))
 
     chance = graph.measured("chance", by_chance)
     means, deviation = graph.measured("background", lambda: _background(graph, chance))
@@ -163,12 +161,6 @@ class _NoteWords:
     def _rarity(self, term: str) -> float:
         # A word in no note counts as if half a note had it: the message asks for it, and the vault lacks it.
         return math.log(1 + self._notes / max(len(self._holders.get(term, ())), 0.5))
-
-
-@cache
-def everyday_messages() -> tuple[str, ...]:
-    """Return the probes: messages that few vaults are about."""
-    return tuple(Path(__file__).with_name("probes.txt").read_text(encoding="utf-8").splitlines())
 
 
 def _words(graph: NoteGraph) -> _NoteWords:

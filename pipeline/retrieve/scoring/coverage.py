@@ -123,6 +123,16 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     return Coverage(sentence_terms, starts, _weights(whole, shares), close, _weights(close, pair_shares))
 
 
+def terms_held(terms: Sequence[str], passages: Sequence[Passage]) -> NDArray[np.bool_]:
+    """Return which terms of a question each passage holds in its title, heading or text, a row for each passage."""
+    texts = [bare("\n".join((each.title, each.heading, each.text))) for each in passages]
+    held = np.zeros((len(passages), len(terms)), dtype=np.bool_)
+    places, columns = _occurrences("\n".join(texts), terms)
+    begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    held[np.searchsorted(begins, places, side="right") - 1, columns] = True
+    return held
+
+
 def _sentence_starts(text: str) -> NDArray[np.intp]:
     """Return where sentences begin: after a line end, or after white space that follows a full stop or the like."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)

@@ -16,6 +16,11 @@ Filters = Annotated[
     Field(description="Conditions on the metadata; see `hoprank help search`.", examples=[{"year": {"$gte": 2020}}]),
 ]
 
+MinRelevance = Annotated[
+    float | None,
+    Field(ge=0, le=1, description="Leave out passages of a lower relevance; by default those below the setting."),
+]
+
 
 class Body(BaseModel):
     """Base of the requests, which refuse unknown fields."""
@@ -32,6 +37,7 @@ class SearchRequest(Body):
     filters: Filters = None
     leg: Leg = Leg.WHOLE
     explain: bool = Field(default=False, description="Add the path that led to each passage.")
+    min_relevance: MinRelevance = None
 
 
 class ContextRequest(Body):
@@ -45,6 +51,7 @@ class ContextRequest(Body):
     expand: Expand = Field(
         default=Expand.NONE, description="What stands around the best passages, in half of the tokens."
     )
+    min_relevance: MinRelevance = None
 
 
 class AskRequest(Body):
@@ -91,6 +98,7 @@ class HitMetadata(BaseModel):
     line_end: int
     rank: int
     score: float
+    relevance: float | None = Field(description="Probability that the passage is relevant; null if it can't be told.")
     document_metadata: dict[str, Any]
     chunk_metadata: dict[str, Any]
     legs: dict[str, Place]
@@ -106,7 +114,10 @@ class HitItem(BaseModel):
 
 
 class SearchResponse(BaseModel):
-    """The passages, best first; ``metadata`` has the names in the question and the engine that walked."""
+    """The passages, best first; ``metadata`` has the names in the question, and the ``relevance`` of the best passage.
+
+    ``warnings`` in it say that the corpus seems to know nothing about the question.
+    """
 
     items: list[HitItem]
     metadata: dict[str, Any]

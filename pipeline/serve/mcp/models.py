@@ -6,6 +6,9 @@ from pydantic import BaseModel, Field, JsonValue
 
 Query = Annotated[str, Field(min_length=1, description="A question, or keywords, in natural language.")]
 Corpus = Annotated[str, Field(min_length=1, max_length=200, description="Name of a corpus; list_corpora lists them.")]
+MinRelevance = Annotated[
+    float | None, Field(ge=0, le=1, description="Leave out passages of a lower relevance, such as 0.1.")
+]
 TopK = Annotated[int, Field(ge=1, description="Number of passages.")]
 Filters = Annotated[
     dict[str, JsonValue] | None,
@@ -43,14 +46,22 @@ class SearchResult(BaseModel):
     lines: tuple[int, int]
     rank: int
     score: float
+    relevance: Annotated[
+        float | None, Field(description="Probability that the passage is relevant; null if it can't be told.")
+    ]
     node: Annotated[str, Field(description="Id of the passage in the graph, for neighbors and path.")]
     metadata: Annotated[Metadata, Field(description="Metadata of the document and the passage.")]
 
 
 class SearchResults(BaseModel):
-    """The passages that answer a question best, best first."""
+    """The passages that answer a question best, best first.
+
+    ``relevance`` is that of the best passage, left out or not; ``warnings`` say that the corpus seems to know nothing.
+    """
 
     results: list[SearchResult]
+    relevance: float | None
+    warnings: list[str] = []
 
 
 class FetchMetadata(BaseModel):
@@ -93,6 +104,8 @@ class ContextResult(BaseModel):
     sources: list[Source]
     tokens: int
     left_out: Annotated[int, Field(description="Passages that the budget had no room for.")]
+    relevance: Annotated[float | None, Field(description="That of the best passage found.")]
+    warnings: Annotated[list[str], Field(description="Such as that the corpus seems to know nothing of it.")] = []
 
 
 class CorpusEntry(BaseModel):

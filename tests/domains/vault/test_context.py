@@ -15,11 +15,12 @@ import pytest
 from pipeline import HopRank
 from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.context import _candidates, _with_links, freshness
-from pipeline.domains.vault.evidence import Evidence, Threshold, everyday_messages
+from pipeline.domains.vault.evidence import Evidence, Threshold
 from pipeline.domains.vault.note import Note, NoteType, Scope
 from pipeline.domains.vault.settings import VaultSettings
 from pipeline.domains.vault.stored import NoteGraph, NoteLink
 from pipeline.errors import ConfigurationError, CorpusError, QuestionError
+from pipeline.retrieve.chance import everyday_messages
 from tests.domains.vault.apiary import MESSAGES, NOTES, OFF_TOPIC
 
 

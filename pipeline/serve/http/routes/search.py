@@ -24,6 +24,7 @@ async def search(body: SearchRequest, service: Service, grant: Granted) -> dict[
         corpus=body.corpus,
         leg=body.leg,
         explain=body.explain,
+        min_relevance=body.min_relevance,
     )
     return result.to_json()
 
@@ -43,6 +44,7 @@ async def context(body: ContextRequest, service: Service, grant: Granted) -> dic
             top_k=body.top_k,
             filters=body.filters,
             expand=body.expand,
+            min_relevance=body.min_relevance,
         )
         return found.to_json()
 

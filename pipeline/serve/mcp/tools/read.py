@@ -14,7 +14,7 @@ from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.results import RetrieverResultItem
 from pipeline.retrieve.window import Expand
 from pipeline.serve.mcp import models
-from pipeline.serve.mcp.models import Corpus, Filters, Query, TopK
+from pipeline.serve.mcp.models import Corpus, Filters, MinRelevance, Query, TopK
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, parse_document_uri
 
@@ -38,11 +38,13 @@ def search(
     top_k: TopK = 10,
     filters: Filters = None,
     leg: Annotated[Leg, Field(description="The ranking; hoprank is all of them, fused.")] = Leg.WHOLE,
+    min_relevance: MinRelevance = None,
 ) -> models.SearchResults:
     """Return the passages that answer a question best."""
     corpus = _chosen(call, corpus)
-    found = call.hoprank.search(query, None, top_k, filters, corpus=corpus, leg=leg)
-    return models.SearchResults(results=[_result(corpus, item) for item in found.items])
+    found = call.hoprank.search(query, None, top_k, filters, corpus=corpus, leg=leg, min_relevance=min_relevance)
+    results = [_result(corpus, item) for item in found.items]
+    return models.SearchResults(results=results, **_judged(found.metadata))
 
 
 def fetch(
@@ -84,13 +86,20 @@ def context(
         Expand,
         Field(description="Adds the best passages' neighbours, or the rest of their sections, in half of the tokens."),
     ] = Expand.NONE,
+    min_relevance: MinRelevance = None,
 ) -> models.ContextResult:
     """Return passages to answer from, with their sources, within a budget of tokens."""
     corpus = _chosen(call, corpus)
     room = tokens
     for _ in range(_TRIES):
         found = call.hoprank.context(
-            query, corpus=corpus, tokens=max(room, 1), top_k=top_k, filters=filters, expand=expand
+            query,
+            corpus=corpus,
+            tokens=max(room, 1),
+            top_k=top_k,
+            filters=filters,
+            expand=expand,
+            min_relevance=min_relevance,
         )
         text = fence([f"{one.head}\nSource: {one.citation}\n\n{one.text}" for one in found.passages])
         size = call.hoprank.embedder.count_tokens(text)
@@ -102,7 +111,8 @@ def context(
         for number, passage in enumerate(found.passages, 1)
         for uri in [document_uri(corpus, passage.document)]
     ]
-    return models.ContextResult(text=text, sources=sources, tokens=size, left_out=found.left_out)
+    judged = _judged(found.metadata)
+    return models.ContextResult(text=text, sources=sources, tokens=size, left_out=found.left_out, **judged)
 
 
 def list_corpora(call: Call) -> models.Corpora:
@@ -129,6 +139,10 @@ def _chosen(call: Call, corpus: str) -> str:
     return corpus
 
 
+def _judged(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {"relevance": metadata["relevance"], "warnings": metadata.get("warnings", [])}
+
+
 def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:
     hit = item.metadata
     uri = document_uri(corpus, hit["document"])
@@ -142,6 +156,7 @@ def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:
         lines=(hit["line_start"], hit["line_end"]),
         rank=hit["rank"],
         score=hit["score"],
+        relevance=hit["relevance"],
         node=hit["id"],
         metadata={**hit["document_metadata"], **hit["chunk_metadata"]},
     )

@@ -25,7 +25,7 @@ from pipeline.retrieve.passage_relations import read_relations
 from pipeline.retrieve.question import check_question, check_vector, fulltext_terms, remarks
 from pipeline.retrieve.rankers.gds_walk import GdsWalk
 from pipeline.retrieve.reader import CorpusReader
-from pipeline.retrieve.results import RetrieverResult
+from pipeline.retrieve.results import RetrieverResult, unknown
 from pipeline.retrieve.scoring.relevance import check_relevance
 from pipeline.retrieve.steps import choose_seeds, engine_for, find_candidates, rank, score, walk
 from pipeline.retrieve.trace import RankingTrace
@@ -119,8 +119,8 @@ class Retriever:
         if not result.items:
             # The hits of others have told that their generation was still visible.
             self.corpus.at(trace.generation).check_visible()
-        unknown = result.unknown(self._settings.retrieve.known_relevance)
-        return trace, result.above(least).warned([*warnings, *unknown])
+        warnings += unknown(result.metadata, self._settings.retrieve.known_relevance)
+        return trace, result.above(least).warned(warnings)
 
     def rank(
         self,

@@ -71,15 +71,6 @@ class RetrieverResult:
         items, hits = tuple(compress(self.items, kept)), tuple(compress(self.hits, kept))
         return self if all(kept) else replace(self, items=items, hits=hits)
 
-    def unknown(self, known: float) -> list[str]:
-        """Return a sentence that says that nothing seems to be known of the question, if no hit reaches ``known``."""
-        best = self.metadata["relevance"]
-        if not self.items or best is None or best >= known:
-            return []
-        corpus = f"The corpus {self.metadata['corpus']} seems" if "corpus" in self.metadata else "These projects seem"
-        admitted = ", as far as the filter admits it" if "filter" in self.metadata else ""
-        return [f"{corpus} to know nothing about this{admitted}: the best passage has a relevance of {best:.2f}."]
-
     def warned(self, warnings: Sequence[str]) -> Self:
         """Return the result with warnings in its metadata; with none, the metadata has no such field."""
         return replace(self, metadata={**self.metadata, "warnings": list(warnings)}) if warnings else self
@@ -87,3 +78,13 @@ class RetrieverResult:
     def to_json(self) -> dict[str, Any]:
         """Return the items and the metadata as plain JSON values."""
         return {"items": [asdict(item) for item in self.items], "metadata": deepcopy(dict(self.metadata))}
+
+
+def unknown(metadata: Mapping[str, Any], known: float) -> list[str]:
+    """Return a sentence that says that nothing seems to be known of a question, if its best hit is below ``known``."""
+    if not 0 < (metadata["relevance"] or 0) < known:
+        return []
+    corpus = f"The corpus {metadata['corpus']} seems" if "corpus" in metadata else "These projects seem"
+    admitted = ", as far as the filter admits it" if "filter" in metadata else ""
+    best = f"the best passage has a relevance of {metadata['relevance']:.2f}"
+    return [f"{corpus} to know nothing about this{admitted}: {best}."]

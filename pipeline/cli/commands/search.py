@@ -72,8 +72,9 @@ def search(
     conditions = read_filter(filters)
     with run.connect() as hoprank:
         name = corpus_or_only(hoprank.client, corpus) if routing is None else ""
+        known = hoprank.settings.retrieve.known_relevance
         with spinner("Searching"):
-            least = read_relevance(min_relevance, hoprank.settings.retrieve.known_relevance)
+            least = read_relevance(min_relevance, known)
             options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain, "min_relevance": least}
             if routing is None:
                 result = hoprank.search(question, corpus=name, **options)
@@ -87,7 +88,7 @@ def search(
                     result.items, questions.as_asked(question), hoprank.embedder, vector=result.query_vector
                 )
         # Printed before the connection closes, which waits for a projection that the search began.
-        warn_of_search(result.metadata)
+        warn_of_search(result.metadata, known)
         deliver(result, run.as_json, lambda it: result_views(it, passages, explain=explain))
         if not result.items and name:
             warn_if_unfinished(hoprank.client, name)
@@ -117,13 +118,14 @@ def context(
     conditions = read_filter(filters)
     with run.connect() as hoprank:
         name = corpus_or_only(hoprank.client, corpus)
+        known = hoprank.settings.retrieve.known_relevance
         with spinner("Searching"):
-            least = read_relevance(min_relevance, hoprank.settings.retrieve.known_relevance)
+            least = read_relevance(min_relevance, known)
             options = {"tokens": tokens, "top_k": top_k, "filters": conditions, "expand": expand}
             options |= {"min_relevance": least}
             result = hoprank.context(question, corpus=name, **options)
         # Printed before the connection closes, which waits for a projection that the search began.
-        warn_of_search(result.metadata)
+        warn_of_search(result.metadata, known)
         if run.as_json:
             print_json(result.to_json())
         elif result.passages:

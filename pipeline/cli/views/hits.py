@@ -16,6 +16,7 @@ from rich.text import Text
 
 from pipeline.cli.views.output import warn
 from pipeline.edges import words
+from pipeline.retrieve.results import unknown
 from pipeline.text.prose import counted, one_line
 
 if TYPE_CHECKING:
@@ -49,9 +50,12 @@ def result_views(result: RetrieverResult, passages: Sequence[str], *, explain: b
     return parts[:-1]
 
 
-def warn_of_search(metadata: Mapping[str, Any]) -> None:
-    """Warn of a corpus that seems to know nothing about a question, and of unknown fields in the filter."""
-    for warning in metadata.get("warnings", ()):
+def warn_of_search(metadata: Mapping[str, Any], known: float) -> None:
+    """Warn of a corpus without a hit of the relevance ``known``, and of unknown fields in the filter.
+
+    That of a long question the beginning was used has been logged already.
+    """
+    for warning in unknown(metadata, known):
         warn(warning)
     warn_of_unknown_fields(metadata)
 

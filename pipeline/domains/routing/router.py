@@ -27,7 +27,7 @@ from pipeline.records import Fingerprint, Hit, Vector
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.look import LookedAt, look
 from pipeline.retrieve.question import check_question, remarks
-from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
+from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem, unknown
 
 # Corpora that are searched at once. Chosen by hand: with more, more searches start that can't enter the result.
 _AT_ONCE = 4
@@ -176,8 +176,8 @@ class Router:
             route = replace(route, chosen=route.considered, widened=f"{names} found nothing")
             found = self._search(route, ask, top_k)
         result = _result(route, found, top_k, vector, leg)
-        unknown = result.unknown(self._hoprank.settings.retrieve.known_relevance)
-        return result.warned([*warnings, *unknown])
+        warnings += unknown(result.metadata, self._hoprank.settings.retrieve.known_relevance)
+        return result.warned(warnings)
 
     def known(self) -> tuple[Project, ...]:
         """Return the projects of the graph."""

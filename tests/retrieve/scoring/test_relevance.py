@@ -13,7 +13,7 @@ from pipeline.errors import ConfigurationError, QuestionError
 from pipeline.records import Hit
 from pipeline.retrieve.chance import Chance, chance_of, everyday_messages
 from pipeline.retrieve.fusion import Ranked, ranked
-from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
+from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem, unknown
 from pipeline.retrieve.scoring.relevance import (
     Evidence,
     HitSigns,
@@ -172,7 +172,7 @@ def test_no_minimum_drops_nothing() -> None:
     ("relevances", "warned"), [((0.03, 0.01), True), ((0.03, 0.3), False), ((None,), False), ((), False)]
 )
 def test_a_corpus_that_seems_to_know_nothing_is_named(relevances: tuple[float | None, ...], warned: bool) -> None:
-    remarks = result(*relevances).unknown(0.06)
+    remarks = unknown(result(*relevances).metadata, 0.06)
 
     assert bool(remarks) == warned
     assert not warned or ("bees" in remarks[0] and "0.03" in remarks[0])

@@ -249,13 +249,25 @@ class PathStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasons:
+    """Reasons for a hit: the question's names that it mentions, and the question's other words that it holds.
+
+    ``meaning`` is how far its cosine is beyond what chance brings, in standard deviations; None if it has none.
+    """
+
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    meaning: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A chunk as a result shows it: the passage, where it is from, and how the legs rank it.
 
     ``document`` is its document's key; ``start`` and ``end`` are characters. As read from the graph a hit has no rank
     yet, which is 0. ``relevance`` is the probability that it is relevant, 0 to 1, None if it can't be told.
-    ``evidence`` is the path from a seed to it, and ``features`` what each feature adds to its score; both are None
-    unless an explanation was asked for.
+    ``evidence`` is the path from a seed to it, ``features`` what each feature adds to its score, and ``reasons`` what
+    speaks for it; all three are None unless an explanation was asked for.
     """
 
     id: str
@@ -277,3 +289,4 @@ class Hit:
     legs: Mapping[str, LegRank] = field(default_factory=dict)
     evidence: tuple[PathStep, ...] | None = None
     features: Mapping[str, float] | None = None
+    reasons: Reasons | None = None

@@ -13,7 +13,7 @@ from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.scoring.features import FEATURES
-from pipeline.retrieve.scoring.relevance import Evidence
+from pipeline.retrieve.scoring.relevance import Evidence, reasons_of
 from pipeline.retrieve.scoring.scorer import graph_share
 from pipeline.retrieve.trace import RankingTrace
 
@@ -97,7 +97,12 @@ def _explained(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -
         metadata["graph_share"] = graph_share(added)
         rows = zip(trace.features.ids, added.tolist(), strict=True)
         features = {id_: dict(zip(FEATURES, row, strict=True)) for id_, row in rows}
-    explained = [replace(hit, evidence=paths.get(hit.id, ()), features=features.get(hit.id, {})) for hit in hits]
+    found = trace.candidates
+    reasons = reasons_of(evidence_of(reader, trace, hits), hits, found.names, found.neighbourhood)
+    explained = [
+        replace(hit, evidence=paths.get(hit.id, ()), features=features.get(hit.id, {}), reasons=reasons[hit.id])
+        for hit in hits
+    ]
     return explained, metadata
 
 

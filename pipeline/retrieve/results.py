@@ -21,7 +21,8 @@ class RetrieverResultItem:
     rank, score, relevance (0 to 1, None if it can't be told; :mod:`pipeline.retrieve.scoring.relevance`), the
     document's own metadata as ``document_metadata``, the chunk's own as ``chunk_metadata``, and ``legs``: the rank,
     score and share of each leg that found it. With an explanation asked for it has ``evidence`` too, the path from a
-    seed to the hit, from node to node, and ``features``, what each adds to the score.
+    seed to the hit, from node to node, ``features``, what each adds to the score, and ``reasons``, what speaks for the
+    hit: the question's ``names`` and ``words`` in it, and its ``meaning``, beyond what chance brings.
     """
 
     content: str
@@ -39,6 +40,8 @@ class RetrieverResultItem:
         if hit.evidence is not None and hit.features is not None:
             values["evidence"] = [asdict(step) for step in hit.evidence]
             values["features"] = dict(hit.features)
+        if hit.reasons is not None:
+            values["reasons"] = asdict(hit.reasons)
         return cls(hit.text, values)
 
 

@@ -46,7 +46,9 @@ def hit(**given: Any) -> RetrieverResultItem:
         "line_end": 9,
         "legs": LEGS,
         "evidence": PATH,
+        "relevance": 0.874,
         "features": {"walk": 1.5, "vector": 0.25, "fulltext": -2.0, "about_named": 3.0},
+        "reasons": {"names": ["Judit Amsel"], "words": ["ground", "lenses"], "meaning": 4.2},
     }
     return RetrieverResultItem("She ground\nspectacles.", found | given)
 
@@ -66,7 +68,7 @@ def text_of(*parts: RenderableType) -> str:
 def test_a_hit_shows_rank_title_heading_file_lines_and_passage() -> None:
     text = text_of(*result_views(result(hit()), ["She ground spectacles."]))
 
-    assert " 1  Judit [b]Amsel[/b] > Lenses > Glass  /archive/people/amsel.md:3-9" in text
+    assert " 1  Judit [b]Amsel[/b] > Lenses > Glass  /archive/people/amsel.md:3-9  87%" in text
     assert "    She ground spectacles." in text
     assert "vector" not in text
 
@@ -77,11 +79,20 @@ def test_an_explanation_shows_names_legs_and_path() -> None:
     rows = [line.split() for line in text.splitlines()]
     assert "Names in the question: skelda refractor (93% sure)" in text
     assert "The graph decides 61% of the order" in text
-    assert "speaks for it: about named +3, walk +1.5, vector +0.25 " in text
-    assert "fulltext -" not in text
+    assert "speaks for it: names Judit Amsel; words ground, lenses; near in meaning" in text
     assert ["vector", "3", "0.5123"] in rows
-    assert ["graph", "1", "0.21", "75%"] in rows
+    assert ["graph", "1", "0.21"] in rows
     assert "path: The refractor —links to→ Judit Amsel" in text
+
+
+@pytest.mark.parametrize("meaning", [1.0, None])
+def test_a_hit_that_chance_would_bring_is_not_called_near(meaning: float | None) -> None:
+    nothing = hit(reasons={"names": [], "words": [], "meaning": meaning}, relevance=None)
+
+    text = text_of(*result_views(result(nothing), [""], explain=True))
+
+    assert "speaks for it" not in text
+    assert "%" not in text.splitlines()[3]
 
 
 def test_no_hits_are_said_to_be_none() -> None:

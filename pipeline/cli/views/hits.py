@@ -22,9 +22,9 @@ from pipeline.text.prose import counted, one_line
 if TYPE_CHECKING:
     from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
+_NEAR = 2.25  # deviations beyond chance: above what a vault needs to know about a message
 _INDENT = (0, 0, 0, 4)  # below the title, after the number
 # How much is shown; chosen by hand to fit a screen.
-_MOST_FEATURES = 4
 _MOST_PROJECTS = 5
 _LONGEST_REASON = 90
 _ENGINES = {"gds": "GDS", "local": "The local engine"}
@@ -147,7 +147,8 @@ def _head(metadata: Mapping[str, Any]) -> Text:
     title = " > ".join(part for part in (metadata["title"] or metadata["document"], metadata["heading"]) if part)
     project = f"{metadata['project']}  " if "project" in metadata else ""
     head = Text(f"{metadata['rank']:>2}  ").append(project, style="cyan").append(title, style="bold")
-    return head.append(f"  {place(metadata)}", style="dim")
+    head.append(f"  {place(metadata)}", style="dim")
+    return head if metadata["relevance"] is None else head.append(f"  {metadata['relevance']:.0%}", style="dim")
 
 
 def _short(path: str) -> str:
@@ -159,19 +160,22 @@ def _short(path: str) -> str:
 
 
 def _reasons(item: RetrieverResultItem) -> Sequence[RenderableType]:
-    features = item.metadata["features"]
-    strongest = sorted((name for name in features if features[name] > 0), key=lambda name: -features[name])
-    speaking = ", ".join(f"{name.replace('_', ' ')} {features[name]:+.2g}" for name in strongest[:_MOST_FEATURES])
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("leg")
-    for heading in ("rank", "score", "share"):
+    for heading in ("rank", "score"):
         table.add_column(heading, justify="right")
     for name, leg in item.metadata["legs"].items():
-        # Vector and full text count through hybrid, whose share includes theirs.
-        share = f"{leg['share']:.0%}" if leg["share"] else ""
-        table.add_row(str(name), f"{leg['rank']}", f"{leg['score']:.4g}", share)
+        table.add_row(str(name), f"{leg['rank']}", f"{leg['score']:.4g}")
+    speaking = speaks_for(item.metadata["reasons"])
     return [
         Padding(table, _INDENT),
         *([Padding(Text(f"speaks for it: {speaking}", style="dim"), _INDENT)] if speaking else []),
         Padding(Text(f"path: {evidence_line(item.metadata['evidence'])}", style="cyan"), _INDENT),
     ]
+
+
+def speaks_for(reasons: Mapping[str, Any]) -> str:
+    """Return what speaks for a hit: the names and words of the question in it, and its meaning."""
+    parts = [f"{kind} {', '.join(reasons[kind])}" for kind in ("names", "words") if reasons[kind]]
+    near = reasons["meaning"] is not None and reasons["meaning"] >= _NEAR
+    return "; ".join([*parts, *(["near in meaning"] if near else [])])

@@ -86,9 +86,17 @@ class Coverage:
 
 def terms_of(question: str) -> list[str]:
     """Return the stems of a question's words, each once; function words only if there are no others."""
+    return list(words_by_term(question))
+
+
+def words_by_term(question: str) -> dict[str, str]:
+    """Return the terms of a question, in order, each with the first word that has this stem."""
     every = compared_words(question.replace("_", " "))
     telling = [word for word in every if word not in FUNCTION_WORDS and word not in _ENDINGS]
-    return list(dict.fromkeys(map(stem, telling or every)))
+    words: dict[str, str] = {}
+    for word in telling or every:
+        words.setdefault(stem(word), word)
+    return words
 
 
 def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[str, float]) -> Coverage:

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.errors import ConfigurationError, QuestionError
-from pipeline.records import Hit
+from pipeline.records import Hit, Reasons
 from pipeline.retrieve.chance import Chance
+from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked
-from pipeline.retrieve.scoring.coverage import Passage, terms_held, terms_of
+from pipeline.retrieve.scoring.confidence import NamedEntity, mentions_of
+from pipeline.retrieve.scoring.coverage import Passage, terms_held, terms_of, words_by_term
 from pipeline.settings import RelevanceSettings
 
 _RANK_K = 5
@@ -142,10 +144,32 @@ class RelevanceJudge:
         return (1 + math.tanh(total / 2)) / 2
 
 
+def reasons_of(
+    evidence: Evidence, hits: Sequence[Hit], names: Sequence[NamedEntity], around: Neighbourhood
+) -> dict[str, Reasons]:
+    """Return what speaks for each hit, by id; the words of the names that it mentions count as these."""
+    words = words_by_term(evidence.question) if evidence.question else {}
+    held = terms_held(list(words), _passages(hits))
+    mentions = {name.name: mentions_of(name, around) for name in names}
+    reasons = {}
+    for hit, row, signs in zip(hits, held, evidence.of_hits(hits), strict=True):
+        mentioned = tuple(name for name, chunks in mentions.items() if hit.id in chunks)
+        of_names = {term for name in mentioned for term in terms_of(name)}
+        other = (
+            word for (term, word), is_held in zip(words.items(), row, strict=True) if is_held and term not in of_names
+        )
+        reasons[hit.id] = Reasons(mentioned, tuple(other), signs.meaning if evidence.by_meaning else None)
+    return reasons
+
+
+def _passages(hits: Sequence[Hit]) -> list[Passage]:
+    return [Passage(hit.text, hit.title, hit.heading, hit.document) for hit in hits]
+
+
 def shares_of_words(question: str, hits: Sequence[Hit]) -> list[float]:
     """Return the share of a question's words that each hit holds in its title, heading or text."""
     terms = terms_of(question)
-    held = terms_held(terms, [Passage(hit.text, hit.title, hit.heading, hit.document) for hit in hits])
+    held = terms_held(terms, _passages(hits))
     shares: list[float] = held.mean(axis=1).tolist() if terms else [0.0] * len(hits)
     return shares
 

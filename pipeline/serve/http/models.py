@@ -83,6 +83,14 @@ class Place(BaseModel):
     share: float
 
 
+class ReasonsModel(BaseModel):
+    """The question's names and other words in a passage, and how far its cosine is beyond chance, in deviations."""
+
+    names: list[str]
+    words: list[str]
+    meaning: float | None
+
+
 class HitMetadata(BaseModel):
     """Source and rank of a passage. ``start`` and ``end`` count characters, lines count from 1."""
 
@@ -104,6 +112,7 @@ class HitMetadata(BaseModel):
     legs: dict[str, Place]
     evidence: list[dict[str, Any]] | None = Field(default=None, description="With `explain`: the path to the passage.")
     features: dict[str, float] | None = Field(default=None, description="With `explain`: what each adds to the score.")
+    reasons: ReasonsModel | None = Field(default=None, description="With `explain`: what speaks for the passage.")
 
 
 class HitItem(BaseModel):

@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 from pipeline.errors import ConfigurationError, QuestionError
 from pipeline.records import Hit
 from pipeline.retrieve.chance import Chance, chance_of, everyday_messages
+from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem, unknown
+from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.scoring.relevance import (
     Evidence,
     HitSigns,
     QuestionSigns,
     RelevanceJudge,
     check_relevance,
+    reasons_of,
     shares_of_words,
 )
 from pipeline.settings import load_settings
@@ -135,6 +138,17 @@ def test_a_hit_that_vector_did_not_find_counts_as_its_last() -> None:
 def test_words_count_in_title_and_text_alike() -> None:
     assert shares_of_words(QUESTION, HITS) == pytest.approx([1.0, 1 / 3, 1 / 3])
     assert shares_of_words("???", HITS) == [0.0, 0.0, 0.0]
+
+
+def test_names_and_other_words_of_the_question_speak_for_a_hit() -> None:
+    seabright = NamedEntity("e1", "seabright", "Seabright", 1, "c1", titled=True, confidence=0.8)
+    reasons = reasons_of(NEAR, HITS, [seabright], Neighbourhood(10, {}, ()))
+
+    assert reasons["c1"].names == ("Seabright",)
+    assert reasons["c1"].words == ("founded", "yard")
+    assert reasons["c1"].meaning == pytest.approx(10)
+    assert reasons["c3"].names == ()
+    assert reasons_of(replace(NEAR, chance=None), HITS, [], Neighbourhood(10, {}, ()))["c1"].meaning is None
 
 
 @pytest.mark.parametrize("table", ["question", "hit_by_words"])

@@ -112,10 +112,11 @@ def test_the_command_prints_the_whole_as_json(command: Hoprank, library: str) ->
 
 
 def test_without_a_model_the_command_says_what_it_would_send_and_how_to_set_one_up(
-    hoprank_in: type[Hoprank], command: Hoprank, endpoint: Endpoint, server_environment: Mapping[str, str], library: str
+    command: Hoprank, endpoint: Endpoint, server_environment: Mapping[str, str], library: str
 ) -> None:
-    without = hoprank_in(server_environment)("ask", QUESTION, "--corpus", library)
-    document = json.loads(hoprank_in(server_environment)("ask", QUESTION, "--corpus", library, "--json").stdout)
+    plain = Hoprank(server_environment)
+    without = plain("ask", QUESTION, "--corpus", library)
+    document = json.loads(plain("ask", QUESTION, "--corpus", library, "--json").stdout)
     dry = command("ask", QUESTION, "--corpus", library, "--dry-run")
 
     assert "Ada Lovelace met Charles Babbage at a party" in without.stdout
@@ -141,7 +142,7 @@ def test_trouble_ends_the_command_with_what_was_written_and_an_error(
     assert "no such model" in missing.stderr
 
     monkeypatch.setitem(sys.modules, "openai", None)
-    assert "hoprank[ask]" in command("ask", QUESTION, "--corpus", library, code=2).stderr
+    assert "[ask]" in command("ask", QUESTION, "--corpus", library, code=2).stderr
 
 
 def test_an_interrupt_ends_the_command_and_the_model_s_work(command: Hoprank, endpoint: Endpoint, library: str) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from pipeline.cli.connection import corpus_or_only
 from pipeline.cli.deferred import chat, prompt
 from pipeline.cli.deferred import question as questions
-from pipeline.cli.options import Corpus, Embedding, Filters, Run, read_filter
+from pipeline.cli.options import AnyCorpus, Embedding, Filters, Run, read_filter
 from pipeline.cli.views.answer import request_text, show_answer
 from pipeline.cli.views.hits import warn_of_unknown_fields
 from pipeline.cli.views.output import print_json, say, spinner, warn
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def ask(
     question: Annotated[str, Argument(metavar="QUESTION", help="What the model shall answer from the corpus.")],
-    corpus: Corpus = "default",
+    corpus: AnyCorpus = None,
     tokens: Annotated[
         int | None,
         Option(
@@ -43,8 +44,9 @@ def ask(
     `hoprank help ask` shows how to set one up. Without one, this prints what it would send.
     """
     questions.refuse_empty(question)
-    options = {"corpus": corpus, "tokens": tokens, "top_k": top_k, "filters": read_filter(filters), "expand": expand}
+    options = {"tokens": tokens, "top_k": top_k, "filters": read_filter(filters), "expand": expand}
     with run.connect() as hoprank:
+        options["corpus"] = corpus_or_only(hoprank.client, corpus)
         settings = hoprank.settings.ask
         missing = _missing(settings)
         if missing or dry_run:
@@ -80,3 +82,5 @@ def _show_request(hoprank: HopRank, question: str, options: dict[str, Any], *, a
     else:
         say(request_text(messages))
         warn(f"Nothing was sent. The passages have {found.tokens:,} tokens.")
+    if not found.passages:
+        warn("Nothing in the corpus answers this, so no model would be asked.")

@@ -19,7 +19,7 @@ with lazy_imports(__name__):
     from pipeline.evaluate import compare, datasets, measures, report
     from pipeline.evaluate.tuning import tune
     from pipeline.flows import evaluate, ingest, maintain
-    from pipeline.ingest.sources import watch
+    from pipeline.ingest.sources import reader, watch
     from pipeline.knowledge import catalogue as graph_catalogue
     from pipeline.knowledge import exchange, explore, load
     from pipeline.retrieve import context as contexts

@@ -1,5 +1,6 @@
 """The sections of the settings: their values, and which ones are allowed."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -17,10 +18,17 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _check_uri(uri: str) -> str:
+    if not re.match(r"(bolt|neo4j)(\+s|\+ssc)?://.", uri):
+        problem = "an address of Neo4j's own protocol is expected, such as bolt://localhost:7687 or neo4j+s://NAME"
+        raise PydanticCustomError("bolt_uri", problem)
+    return uri
+
+
 class Neo4jSettings(Section):
     """The server to use; without ``uri`` the embedded server."""
 
-    uri: str | None = Field(default=None, pattern=r"^(bolt|neo4j)(\+s|\+ssc)?://.+")
+    uri: Annotated[str, AfterValidator(_check_uri)] | None = None
     username: str
     password: SecretStr | None = None
     database: str

@@ -209,3 +209,21 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         said = process.stderr.read()
 
     assert said == ""
+
+
+def test_a_path_that_is_not_there_starts_no_server(tmp_path: Path) -> None:
+    for command in ("ingest", "sync"):
+        result = CliRunner().invoke(
+            app, [command, str(tmp_path / "nowhere")], env={"NEO4J_URI": "", "HOPRANK_HOME": str(tmp_path / "home")}
+        )
+
+        assert result.exit_code == 2
+        assert "nowhere doesn't exist" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_of_another_protocol_is_told_how_one_looks() -> None:
+    result = CliRunner().invoke(app, ["corpus", "list"], env={"NEO4J_URI": "http://localhost:7474"})
+
+    assert result.exit_code == 2
+    assert "such as bolt://localhost:7687" in result.stderr

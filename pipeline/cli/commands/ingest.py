@@ -9,6 +9,7 @@ from typer import Option
 
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import ingest as ingestion
+from pipeline.cli.deferred import reader
 from pipeline.cli.deliver import DryRun, Watch, check_watch, deliver, deliver_syncs
 from pipeline.cli.options import Corpus, Paths, Run, Strict
 from pipeline.cli.views.output import show, warn
@@ -27,6 +28,7 @@ def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run
 
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
+    reader.check_paths(paths)  # before a server is fetched and started for nothing
     with run.connect() as hoprank, show_progress(quiet=run.as_json) as progress:
         summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
     deliver(summary, run.as_json, summary_table)
@@ -87,6 +89,7 @@ def sync(
             warn(text)
 
     check_watch(watch=watch, dry_run=dry_run)
+    reader.check_paths(paths)
     with run.connect() as hoprank:
 
         def once() -> SyncSummary:

@@ -47,6 +47,12 @@ def read(
     return FilesRead(reading, [item for entry in found for item in reading.checked(entry)])
 
 
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise the SourceError that :func:`read` would raise for a path that doesn't exist or holds nothing to read."""
+    for path in paths:
+        next(find(path), None)
+
+
 class FilesRead(Iterator[Document | Skipped]):
     """The documents of files, and the files left out; ``total`` is the number of files, ``done`` of those read so far.
 

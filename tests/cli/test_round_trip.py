@@ -204,6 +204,20 @@ def test_corpora_are_listed_and_dropped(run: Any, archive: Path, corpus_name: st
     assert corpus_name not in run("corpus", "list").stdout
 
 
+def test_a_corpus_whose_first_ingest_did_not_end_is_named_beside_the_list(
+    run: Any, archive: Path, corpus_name: str, cypher: Callable[..., Any]
+) -> None:
+    run("ingest", str(archive), "--corpus", corpus_name)
+    cypher("MATCH (corpus:Corpus {name: $name}) SET corpus.generation = 0, corpus.staging = 1", name=corpus_name)
+
+    listed = run("corpus", "list")
+    searched = run("search", QUESTION, "--corpus", corpus_name)
+
+    assert corpus_name not in listed.stdout
+    assert f"The first ingest of '{corpus_name}' isn't complete" in listed.stderr
+    assert "isn't complete: it runs still, or was interrupted" in searched.stderr
+
+
 def test_an_unknown_corpus_suggests_the_nearest(run: Any, archived: str) -> None:
     for arguments in (["search", QUESTION, "--corpus"], ["remove", "--document", "x", "--corpus"], ["corpus", "drop"]):
         failed = run(*arguments, f"{archived}x", code=2)

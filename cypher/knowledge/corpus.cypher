@@ -92,6 +92,16 @@ CALL (corpus, n) {
 }
 RETURN id, ids, weights;
 
+// name: corpus_outline
+// mode: read
+// params: corpus, ids
+// The edges between these documents and entities by way of the documents' passages, and the number of passages of each.
+MATCH (corpus:Corpus {id: $corpus})
+MATCH (d:Document) WHERE d.id IN $ids
+MATCH (d)<-[p:PART_OF]-(c:Chunk)-[r:MENTIONS|REFERS_TO|LINKS_TO]->(t)
+WHERE t.id IN $ids AND t <> d AND <visible(p, corpus.generation)> AND <visible(r, corpus.generation)>
+RETURN d.id AS source, type(r) AS kind, t.id AS target, count(DISTINCT c) AS passages, type(r) <> 'MENTIONS' AS directed;
+
 // name: corpus_counts
 // mode: read
 // params: corpus, label

@@ -14,7 +14,7 @@ from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.traverse import Cost, expand, fewest_hops, induced_subgraph, shortest_path
-from pipeline.knowledge.view import write_page
+from pipeline.knowledge.view import picture, write_page
 from pipeline.knowledge.visibility import ALL, NOW, Visibility
 
 _Record = TypeVar("_Record", KnowledgeNode, KnowledgeEdge)
@@ -190,12 +190,22 @@ class GraphReader(GraphRankings):
     def view(self, path: str | Path, limit: int = 300) -> None:
         """Write an HTML page that draws the graph, or the ``limit`` nodes of most PageRank; it needs no network.
 
-        Nodes are as large as their property ``importance`` says, or as their PageRank where none states one.
+        Nodes are as large as their property ``importance`` says, or as their PageRank where none states one. A corpus
+        is drawn as its documents and the names in them; an edge is as wide as it has passages.
         """
+        write_page(*self._drawn(limit), Path(path))
+
+    def picture(self, limit: int = 300) -> dict[str, Any]:
+        """Return what :meth:`view` draws as plain JSON values: nodes with their places, edges, types with colours."""
+        return picture(*self._drawn(limit))
+
+    def _drawn(self, limit: int) -> tuple[Store, GraphSize]:
         check_top_k(limit)
+        if isinstance(self._store, CorpusStore):
+            return self._store.outline(limit)
         size = self.size()
         chosen = [node.id for node in self.nodes()] if size.nodes <= limit else list(self.importance(limit))
-        write_page(induced_subgraph(self._store, chosen), size, Path(path))
+        return induced_subgraph(self._store, chosen), size
 
     def at(self, as_of: str | None = None, known_at: str | None = None) -> Self:
         """Return the graph as it was: a read-only view of what held at ``as_of``, as it was known at ``known_at``.

@@ -16,6 +16,7 @@ from pipeline.errors import GraphError
 from pipeline.ids import digest
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
 from pipeline.knowledge.store import analysis
+from pipeline.knowledge.store.memory import MemoryStore
 from pipeline.knowledge.store.neo4j import read_steps
 from pipeline.knowledge.store.protocol import Steps
 from pipeline.knowledge.visibility import Moment, Visibility
@@ -28,6 +29,10 @@ UNDIRECTED = [kind.value for kind, edge in EDGES.items() if not edge.directed]
 _SUPPORTED = {kind.value: SupportedEdgeType(edge.category) for kind, edge in EDGES.items() if edge.category}
 _BOOKKEEPING = frozenset({"id", "corpus", "since", "until", "embedding", "embedded", "centroid", "score"})
 _TYPES = frozenset({"document", "chunk", "entity"})
+
+
+_RANKED = 6
+"""Nodes that are ranked for each that is drawn, since most are passages. Chosen by hand; not measured."""
 
 
 class CorpusStore:
@@ -118,6 +123,23 @@ class CorpusStore:
         run = analysis.gds_pagerank(self.corpus.read, "corpus_pagerank", seeds, restart_prob, limit)
         projection = Projection(self.corpus.id, analysis.VIEW, counts[0]["generation"], direction.value)
         return run_on_projection(self.corpus.client, projection, self._projection_megabytes, project, run)
+
+    def outline(self, limit: int) -> tuple[MemoryStore, GraphSize]:
+        """Return the ``limit`` most important documents and entities, with edges between them, and how many there are.
+
+        An edge leads from a document to what its passages mention, name or link, and weighs as many as there are. What
+        is nearest by meaning, and passages, are left out: nearly all would be joined with all.
+        """
+        ranked = self.pagerank(None, 0.15, Direction.BOTH, _RANKED * limit)
+        nodes = self.nodes(list(ranked))
+        chosen = [node for id_ in ranked if (node := nodes.get(id_)) and node.type != "chunk"][:limit]
+        rows = self.corpus.read("corpus_outline", ids=[node.id for node in chosen])
+        edges = [
+            KnowledgeEdge(row["source"], row["target"], row["kind"], weight=row["passages"], directed=row["directed"])
+            for row in rows
+        ]
+        sizes = self.corpus.record
+        return MemoryStore(self.name, chosen, edges), GraphSize(sizes.documents + sizes.entities, len(edges))
 
     def communities(self, gamma: float, seed: int) -> list[list[str]]:
         """Return the ids of each community, by Louvain's algorithm."""

@@ -2,30 +2,39 @@
 
 import html
 import json
+import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-
 from pipeline.errors import GraphError
-from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.records import Direction, GraphSize, KnowledgeNode
 from pipeline.knowledge.store.protocol import Store
+from pipeline.knowledge.view.layout import arrange
 from pipeline.temporary import replacing
 
-CYTOSCAPE = Path(__file__).parent / "cytoscape.min.js"
-"""The library that draws, Cytoscape.js; the explorer of ``hoprank serve`` sends the same file."""
+_HERE = Path(__file__).parent
 
-_EDGE_COLOURS = "#4477aa #ee6677 #228833 #ccbb44 #66ccee #aa3377 #bb5566 #004488 #ddaa33 #44aa99".split()
-_NODE_COLOURS = "#33475b #e08214 #7fbf7b #af8dc3 #80b1d3 #d6604d #b8a04a #1b7837 #762a83 #8c6d5a".split()
-"""Both palettes are distinguishable together, also for colour-blind readers (after Paul Tol and ColorBrewer)."""
+CYTOSCAPE = _HERE / "cytoscape.min.js"
+"""The library that draws, Cytoscape.js."""
 
-_OTHER_COLOUR = "#8a94a0"
+SHARED = (CYTOSCAPE, *(_HERE / name for name in ("theme.css", "graph.css", "graph.js")))
+"""The files that the page of a graph embeds, and that the explorer of ``hoprank serve`` sends."""
+
+_COLOURS = 10
+"""Colours of the theme for types of nodes, and as many for types of edges.
+
+They are distinguishable together, also for colour-blind readers (after Paul Tol and ColorBrewer).
+"""
+
+_OWN_COLOURS = frozenset(("chunk", "entity", "document"))
+"""Types of nodes of a corpus, whose colours are those of the explorer; the first three of the palette are the same."""
+
 _MIN_SIZE, _MAX_SIZE = 14.0, 60.0  # pixels across; chosen by eye
 _MAX_PROPERTY_LENGTH = 2_000  # characters in the page; longer values are cut
 _NAMES = ("name", "title", "key")
-_SEED = 1
 
 
 def write_page(store: Store, size: GraphSize, path: Path) -> None:
@@ -39,24 +48,27 @@ def write_page(store: Store, size: GraphSize, path: Path) -> None:
 
 def page(store: Store, size: GraphSize) -> str:
     """Return the page as HTML; it holds the graph's texts as data, never as markup."""
-    folder = Path(__file__).parent
     data = json.dumps(picture(store, size), ensure_ascii=False)
     for character in "<>&\u2028\u2029":  # so that no text can close the script element that holds it
         data = data.replace(character, f"\\u{ord(character):04x}")
     parts = {
         "title": html.escape(store.name),
-        "style": (folder / "page.css").read_text(encoding="utf-8"),
+        "style": _text("theme.css", "graph.css", "page.css"),
         "data": data,
         "library": CYTOSCAPE.read_text(encoding="utf-8"),
-        "script": (folder / "page.js").read_text(encoding="utf-8"),
+        # One module: what the first exports, the second uses.
+        "script": re.sub(r"^export ", "", _text("graph.js", "page.js"), flags=re.MULTILINE),
     }
-    text = (folder / "page.html").read_text(encoding="utf-8")
-    # Splitting at one placeholder after the other never looks for a placeholder inside an inserted part.
+    text = _text("page.html")
     pieces = []
     for name, part in parts.items():
         before, text = text.split(f"{{{{{name}}}}}", 1)
         pieces += [before, part]
     return "".join([*pieces, text])
+
+
+def _text(*names: str) -> str:
+    return "".join((_HERE / name).read_text(encoding="utf-8") for name in names)
 
 
 def picture(store: Store, size: GraphSize) -> dict[str, Any]:
@@ -70,21 +82,21 @@ def picture(store: Store, size: GraphSize) -> dict[str, Any]:
     importance = {node.id: stated for node in nodes if (stated := _stated(node)) > 0} or pagerank
     most_important = max(importance.values(), default=1.0)
     heaviest = max((edge.weight for edge in edges), default=0.0)
-    positions = _positions(nodes, edges)
+    sizes = [_size(importance.get(node.id, 0.0) / most_important) for node in nodes]
+    places = arrange([node.id for node in nodes], ((edge.source, edge.target) for edge in edges), sizes)
     rows = {node.id: row for row, node in enumerate(nodes)}
     return {
         "name": store.name,
         "total_nodes": size.nodes,
         "nodes": [
             {
-                **_node(node, positions[node.id]),
+                **_node(node),
+                "x": round(float(x), 1),
+                "y": round(float(y), 1),
                 "pagerank": pagerank.get(node.id, 0.0),
-                # Readers compare areas, not widths, so the width grows with the square root.
-                "size": round(
-                    _MIN_SIZE + (_MAX_SIZE - _MIN_SIZE) * (importance.get(node.id, 0.0) / most_important) ** 0.5, 1
-                ),
+                "size": size_,
             }
-            for node in nodes
+            for node, (x, y), size_ in zip(nodes, places, sizes, strict=True)
         ],
         "edges": [
             {
@@ -96,9 +108,14 @@ def picture(store: Store, size: GraphSize) -> dict[str, Any]:
             }
             for edge in edges
         ],
-        "node_types": _coloured((node.type for node in nodes), _NODE_COLOURS),
-        "edge_types": _coloured((edge.type for edge in edges), _EDGE_COLOURS),
+        "node_types": _coloured((node.type for node in nodes), "node", _OWN_COLOURS),
+        "edge_types": _coloured((edge.type for edge in edges), "edge"),
     }
+
+
+def _size(importance: float) -> float:
+    # Readers compare areas, not widths, so the width grows with the square root.
+    return round(_MIN_SIZE + (_MAX_SIZE - _MIN_SIZE) * math.sqrt(importance), 1)
 
 
 def _stated(node: KnowledgeNode) -> float:
@@ -107,7 +124,7 @@ def _stated(node: KnowledgeNode) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
 
 
-def _node(node: KnowledgeNode, position: tuple[float, float]) -> dict[str, Any]:
+def _node(node: KnowledgeNode) -> dict[str, Any]:
     return {
         "id": node.id,
         "name": next((str(node.properties[name]) for name in _NAMES if node.properties.get(name)), node.id),
@@ -115,30 +132,17 @@ def _node(node: KnowledgeNode, position: tuple[float, float]) -> dict[str, Any]:
         "labels": list(node.labels),
         "parent_id": node.parent_id,
         "properties": {name: _short(value) for name, value in node.properties.items()},
-        "x": position[0],
-        "y": position[1],
     }
 
 
-def _positions(nodes: Sequence[KnowledgeNode], edges: Iterable[KnowledgeEdge]) -> dict[str, tuple[float, float]]:
-    """Return each node's position by a spring layout (Fruchterman and Reingold, 1991); deterministic."""
-    drawn = nx.Graph()
-    drawn.add_nodes_from(node.id for node in nodes)
-    for edge in edges:
-        weight = drawn.get_edge_data(edge.source, edge.target, {"weight": 0.1})["weight"]  # chosen by eye
-        drawn.add_edge(edge.source, edge.target, weight=weight + min(edge.weight, 1.0))
-    scale = 150.0 * max(len(nodes), 4) ** 0.5  # pixels; as the distance below, chosen by eye
-    # The method "force" keeps unconnected components from drifting away.
-    layout = nx.spring_layout(drawn, k=1.6 / max(len(nodes), 1) ** 0.5, iterations=120, seed=_SEED, method="force")
-    return {node_id: (round(float(x) * scale, 1), round(float(y) * scale, 1)) for node_id, (x, y) in layout.items()}
+def _coloured(types: Iterable[str], group: str, own: Set[str] = frozenset()) -> list[tuple[str, int, str]]:
+    """Return each type with its count and the name of its colour in ``theme.css``, the most frequent first.
 
-
-def _coloured(types: Iterable[str], colours: Sequence[str]) -> list[tuple[str, int, str]]:
-    """Return each type with its count and colour, most frequent first; types beyond the palette share a grey."""
+    Those of ``own`` have colours of their name; types beyond the palette share a grey.
+    """
     counts = sorted(Counter(types).items(), key=lambda item: (-item[1], item[0]))
-    return [
-        (name, count, colours[row] if row < len(colours) else _OTHER_COLOUR) for row, (name, count) in enumerate(counts)
-    ]
+    others = iter([*range(1, _COLOURS + 1)] if own.isdisjoint(name for name, _ in counts) else range(4, _COLOURS + 1))
+    return [(name, count, name if name in own else f"{group}-{next(others, 'other')}") for name, count in counts]
 
 
 def _short(value: Any) -> Any:

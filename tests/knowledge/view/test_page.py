@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import json
+import random
 import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.errors import GraphError
@@ -99,6 +102,32 @@ def test_an_empty_graph_has_a_page_too(nodes: list[KnowledgeNode]) -> None:
     assert len(picture(MemoryStore("g", nodes, []), GraphSize(0, 0))["nodes"]) == len(nodes)
 
 
+def branching(count: int) -> MemoryStore:
+    """A graph with hubs, some pairs, and a fifth of its nodes without an edge."""
+    chance = random.Random(count)  # noqa: S311 - a graph of a test
+    names = [f"{chance.choice(('send', 'list', 'weather', 'find the'))} repository {number}" for number in range(count)]
+    joined = [(number, int(number * chance.random() ** 2)) for number in range(1, int(count * 0.7)) for _ in range(2)]
+    joined += [(number, number + 1) for number in range(int(count * 0.7), int(count * 0.8), 2)]
+    ends = dict.fromkeys((one, other) for one, other in joined if one != other)
+    nodes = [
+        KnowledgeNode(f"n{number}", f"type {number % 4}", properties={"name": n}) for number, n in enumerate(names)
+    ]
+    return MemoryStore("branching", nodes, [KnowledgeEdge(f"n{one}", f"n{other}", "requires") for one, other in ends])
+
+
+@pytest.mark.parametrize("count", [2, 100, 320])
+def test_no_two_nodes_touch_and_hubs_make_no_knot(count: int) -> None:
+    drawn = picture(branching(count), GraphSize(count, count))["nodes"]
+
+    places = np.array([(node["x"], node["y"]) for node in drawn])
+    radii = np.array([node["size"] / 2 for node in drawn])
+    apart = cdist(places, places) - radii[:, None] - radii[None] + np.eye(count) * 1e9
+    assert apart.min() > 0
+    # A knot takes a small part of the drawing: half of the nodes would be within a tenth of it.
+    middle = np.abs(places - np.median(places, axis=0))
+    assert np.median(middle, axis=0).min() > np.ptp(places, axis=0).max() / 20 or count == 2
+
+
 def test_a_long_property_is_cut() -> None:
     store = MemoryStore("g", [KnowledgeNode("a", "t", properties={"text": "x" * 100_000, "list": ["y"] * 9_000})], [])
 
@@ -117,12 +146,19 @@ def in_browser(tmp_path: Path) -> Callable[[str], Any]:
     """Run a script in the page in a browser without a network, and return what it returns."""
     browser = browser_path()
 
-    def run(script: str) -> Any:
+    def run(script: str, store: MemoryStore = STORE) -> Any:
         path = tmp_path / "page.html"
-        end = f"<script>document.body.dataset.result = JSON.stringify((() => {{ {script} }})());</script></body>"
-        path.write_text(page(STORE, GraphSize(6, 5)).replace("</body>", end), encoding="utf-8")
+        # A module as the page's own script, so that it runs after that.
+        asked = f"document.body.dataset.result = JSON.stringify((() => {{ {script} }})());"
+        end = f"<script type='module'>{asked}</script></body>"
+        path.write_text(page(store, GraphSize(6, 5)).replace("</body>", end), encoding="utf-8")
         options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
-        offline = ["--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=3000", "--dump-dom"]
+        offline = [
+            "--window-size=1280,860",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--virtual-time-budget=3000",
+            "--dump-dom",
+        ]
         command = [browser, *options, *offline, path.as_uri()]
         dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
         result = re.search(r'data-result="([^"]*)"', dom)
@@ -137,7 +173,7 @@ def test_a_browser_draws_it(in_browser: Callable[[str], Any]) -> None:
         "const cy = hoprank.cy; return {nodes: cy.nodes().length, edges: cy.edges().length,"
         " canvas: document.querySelectorAll('canvas').length,"
         " counts: document.getElementById('counts').textContent, title: document.title,"
-        " types: [...document.querySelectorAll('#edge-types span')].map((one) => one.textContent).filter(Boolean)}"
+        " types: [...document.querySelectorAll('.graph-edges span')].map((one) => one.textContent).filter(Boolean)}"
     )
 
     assert (drawn["nodes"], drawn["edges"]) == (6, 5)
@@ -149,11 +185,12 @@ def test_a_browser_draws_it(in_browser: Callable[[str], Any]) -> None:
 
 def test_a_browser_searches_and_shows_details(in_browser: Callable[[str], Any]) -> None:
     found = in_browser(
-        "const input = document.getElementById('search'); input.value = 'GLOOMY basalt';"
+        "const input = document.querySelector('.graph-tools input'); input.value = 'GLOOMY basalt';"
         " const found = hoprank.search();"
         " const faded = hoprank.cy.nodes('.faded').length; hoprank.choose(found[0]);"
-        " return {found: found.length, faded, heading: document.querySelector('#detail h3').textContent,"
-        " detail: document.getElementById('detail').textContent, links: document.querySelectorAll('#detail li').length}"
+        " return {found: found.length, faded, heading: document.querySelector('.graph-detail h2').textContent,"
+        " detail: document.querySelector('.graph-detail').textContent,"
+        " links: document.querySelectorAll('.graph-detail li').length}"
     )
 
     assert (found["found"], found["faded"]) == (1, 5)
@@ -165,8 +202,24 @@ def test_a_browser_searches_and_shows_details(in_browser: Callable[[str], Any]) 
 
 def test_a_browser_hides_an_edge_type(in_browser: Callable[[str], Any]) -> None:
     left = in_browser(
-        "document.querySelector('#edge-types input').click();"
-        " return hoprank.cy.edges(':visible').map((one) => one.data('type'))"
+        "document.querySelector('.graph-edges input').click();"
+        " return hoprank.cy.edges(':visible').map((one) => one.data('kind'))"
     )
 
     assert left == [NASTY]
+
+
+@pytest.mark.parametrize("count", [100, 320])
+def test_no_two_labels_overlap_and_the_most_important_have_one(in_browser: Callable[..., Any], count: int) -> None:
+    drawn = in_browser(
+        "const { labels, cy } = hoprank; const by = cy.nodes().sort((a, b) => b.data('size') - a.data('size'));"
+        " const crossing = labels.filter((one, at) => labels.some((other, place) => place > at"
+        " && one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom));"
+        " return {labels: labels.length, crossing,"
+        " unnamed: by.slice(0, 5).filter((one) => !one.hasClass('labelled')).length}",
+        branching(count),
+    )
+
+    assert drawn["crossing"] == []
+    assert drawn["labels"] >= 30
+    assert drawn["unnamed"] == 0

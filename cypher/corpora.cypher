@@ -109,6 +109,8 @@ CALL () {
   MATCH (n:Entity {corpus: $corpus}) RETURN n
   UNION ALL
   MATCH (n:Tally {corpus: $corpus}) RETURN n
+  UNION ALL
+  MATCH (n:Judgement {corpus: $corpus}) RETURN n
 }
 WITH n LIMIT $limit
 DETACH DELETE n

@@ -10,12 +10,13 @@
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs; one for those who claim jobs.
 //   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
-//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, writer, writer_since, writer_seen})
+//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, examples, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
 //       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
 //       written, or that a crashed run left. `folding` is the number of the rules of its chunks' `folded` words, `text_index` the
 //       name of its full-text index if that isn't the label of its chunks. The three `writer` properties are the lease of whoever writes.
+//       `examples` are questions that the explorer offers to ask.
 //   (:DroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:Document {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
@@ -37,6 +38,8 @@
 //       A name. `key` is its folded form, `name` its usual spelling. It is visible while a visible MENTIONS leads to it.
 //   (:Tally {id, corpus, kind, shard, counts, since, until})
 //       A shard of the counts behind decisions on casing and spelling, as JSON. An update reads it to find what flipped.
+//   (:Judgement {corpus, question, document, relevance})
+//       What somebody said of a hit (cypher/judgements.cypher): above 0, the document with that key answers the question.
 //
 //   (:Chunk)-[:PART_OF {since, until}]->(:Document)
 //   (:Chunk)-[:NEXT {since, until}]->(:Chunk)

@@ -73,6 +73,40 @@ RETURN kind, degree, count(*) AS chunks ORDER BY kind, degree;
 MATCH (corpus:Corpus {id: $corpus})
 RETURN toString(corpus.created_at) AS created_at, corpus.writer AS writer, corpus.writer_since AS writer_since;
 
+// name: set_examples
+// mode: write
+// params: corpus, questions
+// Keep questions with a corpus that the explorer offers to ask.
+MATCH (corpus:Corpus {id: $corpus})
+SET corpus.examples = $questions;
+
+// name: example_questions
+// mode: read
+// params: corpus
+// The questions that were kept with a corpus, in order.
+MATCH (corpus:Corpus {id: $corpus})
+RETURN coalesce(corpus.examples, []) AS questions;
+
+// name: linked_names
+// mode: read
+// params: corpus, generation, names
+// Pairs of these entities that passages mention together, and in how many passages; the rarest first, where they tell most.
+MATCH (a:Entity {corpus: $corpus}) WHERE a.name IN $names
+MATCH (a)<-[r:MENTIONS]-(c:Chunk)-[s:MENTIONS]->(b:Entity)
+WHERE b.name IN $names AND a.key < b.key AND <visible(r, $generation)> AND <visible(s, $generation)>
+WITH a.name AS one, b.name AS other, count(*) AS together
+RETURN one, other, together ORDER BY together, one, other;
+
+// name: most_linked_titles
+// mode: read
+// params: corpus, generation, limit
+// The titles of the documents to which the most passages of others lead, by a link or by their title.
+MATCH (d:Document {corpus: $corpus})
+WHERE <visible(d, $generation)> AND d.title <> ''
+WITH d, COUNT { (d)<-[r:REFERS_TO|LINKS_TO]-() WHERE <visible(r, $generation)> } AS links
+WHERE links > 0
+RETURN d.title AS title ORDER BY links DESC, d.key LIMIT $limit;
+
 // name: rename_corpus
 // mode: write
 // params: corpus, writer, name
@@ -85,10 +119,15 @@ RETURN corpus.name AS name;
 // name: switch_corpus
 // mode: write
 // params: corpus, writer, successor
-// Replace a leased corpus by its successor, which takes the name; the old corpus is marked as dropped.
+// Replace a leased corpus by its successor, which takes the name and the judgements; the old corpus is marked as dropped.
 MATCH (corpus:Corpus {id: $corpus, writer: $writer})
 MATCH (successor:Corpus {id: $successor})
 SET corpus:DroppedCorpus
 REMOVE corpus:Corpus
-SET successor.name = corpus.name
+SET successor.name = corpus.name, successor.examples = corpus.examples
+WITH corpus, successor
+CALL (corpus, successor) {
+  MATCH (j:Judgement {corpus: corpus.id})
+  SET j.corpus = successor.id
+}
 RETURN successor.name AS name;

@@ -21,11 +21,12 @@ from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.tune import Tuned
-from pipeline.flows import ask, documents, evaluate, experiments, ingest, maintain
+from pipeline.flows import ask, documents, evaluate, experiments, ingest, maintain, questions
 from pipeline.flows.documents import DocumentEntry, StoredText
 from pipeline.flows.ingest import Announce
+from pipeline.flows.questions import Judgement
 from pipeline.flows.search import Retriever, Retrievers
-from pipeline.ingest.sources.reader import document_of, documents_of
+from pipeline.ingest.sources.reader import document_of, documents_of, documents_of_files
 from pipeline.ingest.update.changes import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
@@ -133,6 +134,16 @@ class HopRank(AbstractContextManager["HopRank"]):
         """Add or update the document ``key``, whose suffix names the format of ``content``, the bytes of its file."""
         document = document_of(key, content, self.settings.sources.limits)
         return ingest.ingest_documents(*self._parts, [document], corpus, progress=progress)
+
+    def add_files(
+        self, files: Mapping[str, bytes], corpus: str = "default", *, progress: Progress | None = None
+    ) -> IngestSummary:
+        """Add or update a document for each of ``files``, as :meth:`add_file` does, in one generation.
+
+        Those that can't be read are left out, and named in the summary.
+        """
+        documents = documents_of_files(files, self.settings.sources.limits)
+        return ingest.ingest_documents(*self._parts, documents, corpus, progress=progress)
 
     def documents(
         self, corpus: str = "default", *, prefix: str = "", after: str = "", limit: int = 100
@@ -301,6 +312,18 @@ class HopRank(AbstractContextManager["HopRank"]):
     def relink(self, corpus: str = "default", *, progress: Progress | None = None) -> Corpus:
         """Link a corpus anew by the settings of this object; see :func:`pipeline.flows.maintain.relink`."""
         return maintain.relink(self.client, self.settings, corpus, progress=progress or Progress())
+
+    def examples(self, corpus: str = "default") -> list[str]:
+        """Return some questions to ask a corpus; see :func:`pipeline.flows.questions.examples`."""
+        return questions.examples(self.client, corpus)
+
+    def judge(self, question: str, document: str, relevance: float | None, corpus: str = "default") -> None:
+        """Keep whether a document answers a question; see :func:`pipeline.flows.questions.judge`."""
+        questions.judge(self.client, corpus, question, document, relevance)
+
+    def judgements(self, corpus: str = "default", question: str | None = None) -> list[Judgement]:
+        """Return what was said of hits; see :func:`pipeline.flows.questions.judgements`."""
+        return questions.judgements(self.client, corpus, question)
 
     def graph(self, name: str, *, create: bool = True) -> KnowledgeGraph:
         """Return the knowledge graph with this name on this connection.

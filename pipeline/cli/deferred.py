@@ -18,7 +18,7 @@ with lazy_imports(__name__):
     from pipeline.db.embedded import backup as backups
     from pipeline.evaluate import compare, datasets, measures, report
     from pipeline.evaluate.tuning import tune
-    from pipeline.flows import evaluate, ingest, maintain
+    from pipeline.flows import evaluate, ingest, maintain, questions
     from pipeline.ingest.sources import reader, watch
     from pipeline.knowledge import catalogue as graph_catalogue
     from pipeline.knowledge import exchange, explore, load

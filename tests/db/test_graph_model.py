@@ -48,6 +48,9 @@ OF_A_MOMENT = {"staging", "writer", "writer_since", "writer_seen", "awaited_name
 OF_AN_OLDER_VERSION = {"text_index"}
 """Properties of a corpus that an older version made."""
 
+OF_THE_QUICKSTART = {"examples"}
+"""Properties of a corpus that came with questions."""
+
 OF_A_FILE = {"imported"}
 """Properties of what came with an export."""
 
@@ -95,7 +98,7 @@ def general(key: str) -> str:
 
 
 def lasting(model: Mapping[str, set[str]], names: set[str]) -> dict[str, set[str]]:
-    return {name: model[name] - OF_A_MOMENT - OF_A_FILE - OF_AN_OLDER_VERSION for name in names}
+    return {name: model[name] - OF_A_MOMENT - OF_A_FILE - OF_AN_OLDER_VERSION - OF_THE_QUICKSTART for name in names}
 
 
 @pytest.mark.slow

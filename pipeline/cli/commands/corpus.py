@@ -7,7 +7,7 @@ from typer import Argument, Option
 
 from pipeline.cli import completion
 from pipeline.cli.connection import UNFINISHED, connected, connected_client
-from pipeline.cli.deferred import catalogue, maintain
+from pipeline.cli.deferred import catalogue, maintain, questions
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
 from pipeline.cli.options import Json, Model, Yes, confirm, read_settings
@@ -61,6 +61,18 @@ def export(
     with connected_client(read_settings()) as client, show_progress() as progress:
         maintain.export_corpus(client, name, path, chosen, embeddings=embeddings, progress=progress)
     say(f"Exported {name} to {path}.")
+
+
+@app.command()
+def judgements(
+    name: Name,
+    folder: Annotated[Path, Option("--to", metavar="DIR", help="The folder; it is made.")],
+    documents: Annotated[bool, Option("--documents", help="With the corpus's documents, for `hoprank tune`.")] = False,
+) -> None:
+    """Write what people said of hits as a queryset, for `hoprank evaluate DIR --corpus NAME`."""
+    with connected_client(read_settings()) as client:
+        size = questions.write_judgements(client, name, folder, documents=documents)
+    say(f"Wrote {counted(size.judgements, 'judgement')} of {counted(size.questions, 'question')} to {folder}.")
 
 
 @app.command("import")

@@ -1,5 +1,6 @@
 """Read documents from paths, one at a time, and from what the caller holds in memory: objects, and bytes of a file."""
 
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -222,12 +223,53 @@ def document_of(key: str, content: bytes, limits: Limits = DEFAULT_LIMITS) -> Do
     Raises SourceError, naming the key, if the format isn't read, or the content is no such file or is too large.
     """
     try:
-        return _parsed(Source(PurePosixPath(key).as_posix(), "", content, limits))
+        with ParserProcess() as process:
+            return _parsed(_brought(key, content, limits), process)
     except Unreadable as error:
         raise SourceError(f"{key} {error.message}", error.fix) from None
 
 
-def _parsed(source: Source) -> Document:
+def documents_of_files(files: Mapping[str, bytes], limits: Limits = DEFAULT_LIMITS) -> Iterator[Document | Skipped]:
+    """Yield the document that each file is, as :func:`document_of`, and those of the lines of a .jsonl file.
+
+    What can't be read comes as Skipped, and so does a document whose key came before.
+    """
+    seen: set[str] = set()
+    with ParserProcess() as process:
+        for key, content in files.items():
+            try:
+                for document in _documents_in(_brought(key, content, limits), process):
+                    if isinstance(document, Document) and document.key in seen:
+                        yield Skipped(key, f"is or holds the document {document.key!r} again")
+                        continue
+                    if isinstance(document, Document):
+                        seen.add(document.key)
+                    yield document
+            except Unreadable as error:
+                yield Skipped(key, error.message)
+
+
+def _brought(key: str, content: bytes, limits: Limits) -> Source:
+    return Source(PurePosixPath(key).as_posix(), "", content, limits)
+
+
+def _documents_in(source: Source, process: ParserProcess) -> Iterator[Document | Skipped]:
+    if format_of(Path(source.key)) != LINES:
+        yield _parsed(source, process)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lines.jsonl"
+        path.write_bytes(source.data)
+        # The file is ours, wherever else one may read.
+        for found in jsonl.documents(path, replace(source.limits, within=None)):
+            if isinstance(found, jsonl.BadLine):
+                place = found.place.removeprefix(str(path))
+                yield Skipped(f"{source.key}{place}", found.error.message)
+            else:
+                yield replace(process.structure(found[1], source.limits), path="")
+
+
+def _parsed(source: Source, process: ParserProcess) -> Document:
     name = format_of(Path(source.key))
     if name == LINES:
         raise Unreadable("holds many documents, not one", "Send its lines as documents.")
@@ -235,8 +277,7 @@ def _parsed(source: Source) -> Document:
         raise Unreadable(f"is larger than {source.limits.bytes_read / MEGABYTE:,.6g} MB", "Split it.")
     if not source.data:
         raise Unreadable("is empty", "Send the content of a file.")
-    with ParserProcess() as process:
-        return process.parse(name, source)
+    return process.parse(name, source)
 
 
 def _rows(objects: Iterable[Mapping[str, Any]]) -> Iterator[jsonl.Row]:

@@ -43,7 +43,18 @@ _WORDS = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 50  # characters of a label that is legible in a browser; a longer one is cut and gets a digest
 _CORPUS_LABELS = frozenset(
-    {"Catalog", "Corpus", "DroppedCorpus", "Document", "Chunk", "Entity", "Tally", "KnowledgeGraph", "KnowledgeNode"}
+    {
+        "Catalog",
+        "Corpus",
+        "DroppedCorpus",
+        "Document",
+        "Chunk",
+        "Entity",
+        "Tally",
+        "Judgement",
+        "KnowledgeGraph",
+        "KnowledgeNode",
+    }
 )
 _TIMES = ("valid_at", "invalid_at", "expired_at")
 _INTEGERS = range(-(2**63), 2**63)  # those that Neo4j stores

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, JsonValue
 from pydantic.json_schema import SkipJsonSchema
 
 from pipeline.retrieve.legs import Leg
@@ -19,6 +19,21 @@ Filters = Annotated[
 MinRelevance = Annotated[
     float | None,
     Field(ge=0, le=1, description="Leave out passages of a lower relevance; by default those below the setting."),
+]
+
+
+_STEP = r"\.{0,2}[^./\\\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*"
+"""A step of a relative path, neither ``.`` nor ``..``, without backslashes and characters that don't show."""
+
+FileKey = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=1000,
+        pattern=rf"^{_STEP}(/{_STEP})*$",
+        examples=["guide/start.pdf"],
+        description="Its name, which becomes the key of its document.",
+    ),
 ]
 
 
@@ -264,20 +279,57 @@ class RemovalModel(BaseModel):
     edges: dict[str, int]
 
 
-class IngestRequest(Body):
-    """Documents to add and update: in the request, or at paths below the folders in ``serve.folders``."""
-
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["documents"]}, {"required": ["paths"]}]})
-
+class _Documents(Body):
     corpus: CorpusName = "default"
     documents: Annotated[list[IngestedDocument], Field(min_length=1)] | SkipJsonSchema[None] = None
     paths: Annotated[list[str], Field(min_length=1, examples=[["docs/"]])] | SkipJsonSchema[None] = None
 
 
-class SyncRequest(IngestRequest):
+class IngestedFile(Body):
+    """A file of an ingest: its key, whose suffix names its format (.md, .pdf, .docx, ...), and its content."""
+
+    key: FileKey
+    content: Base64Bytes = Field(examples=["IyBUaWRlcwo="], description="The bytes of the file, in base64.")
+
+
+class IngestRequest(_Documents):
+    """Documents to add and update: in the request, as files, or at paths below the folders in ``serve.folders``."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [name]} for name in ("documents", "paths", "files")]}
+    )
+
+    files: Annotated[list[IngestedFile], Field(min_length=1)] | SkipJsonSchema[None] = None
+
+
+class SyncRequest(_Documents):
     """All documents that the corpus shall hold; others are removed. ``dry_run`` plans and writes nothing."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["documents"]}, {"required": ["paths"]}]})
+
     dry_run: bool = False
+
+
+class ExampleQuestions(BaseModel):
+    """Questions to ask a corpus, made of its names and titles."""
+
+    questions: list[str]
+
+
+class JudgementBody(Body):
+    """A judgement of a hit: 1 if its document answers the question, 0 if it doesn't, null to take that back."""
+
+    question: Question
+    document: str = Field(min_length=1, max_length=10_000, description="Key of the document.", examples=["ada"])
+    relevance: float | None = Field(ge=0, le=100, allow_inf_nan=False, examples=[1])
+
+
+class JudgementModel(BaseModel):
+    """A judgement of a hit: above 0 its document answers the question."""
+
+    question: str
+    document: str
+    relevance: float
 
 
 class AdvanceModel(BaseModel):

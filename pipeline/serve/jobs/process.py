@@ -4,6 +4,7 @@ It runs at low priority, so that searches come first. It serves several jobs, en
 and leaves then what the next run of the job completes.
 """
 
+import base64
 import json
 import os
 import pickle
@@ -218,6 +219,9 @@ def run(hoprank: HopRank, job: Job, progress: Progress) -> Mapping[str, Any]:
         raise ValueError(f"the job {job.id} was claimed without its request")
     hoprank = confined(hoprank, hoprank.settings.serve.folders)
     if job.kind is Kind.INGEST:
+        if request.files is not None:
+            files = {key: base64.b64decode(content) for key, content in request.files.items()}
+            return hoprank.add_files(files, job.corpus, progress=progress).to_json()
         if request.documents is not None:
             return hoprank.add(request.documents, job.corpus, progress=progress).to_json()
         return hoprank.ingest(*request.paths, corpus=job.corpus, progress=progress).to_json()

@@ -31,19 +31,27 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The documents of a job: objects as in a .jsonl file, or paths on the machine of the service.
+    """The documents of a job: objects as in a .jsonl file, paths on the machine of the service, or files.
 
-    ``dry_run`` plans a sync and writes nothing.
+    ``dry_run`` plans a sync and writes nothing. ``files`` are contents in base64 by key, as they wait in the graph:
+    no folder of the service holds them, so that none is left over, and any machine may run the job.
     """
 
     documents: tuple[Mapping[str, Any], ...] | None = None
     paths: tuple[str, ...] = ()
     dry_run: bool = False
+    files: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, documents: list[Mapping[str, Any]] | None, paths: list[str], dry_run: bool) -> Self:
+    def of(
+        cls,
+        documents: list[Mapping[str, Any]] | None,
+        paths: list[str],
+        dry_run: bool,
+        files: Mapping[str, str] | None = None,
+    ) -> Self:
         """Make a request from the values that JSON has of one."""
-        return cls(None if documents is None else tuple(documents), tuple(paths), dry_run)
+        return cls(None if documents is None else tuple(documents), tuple(paths), dry_run, files)
 
 
 @dataclass(frozen=True, slots=True)

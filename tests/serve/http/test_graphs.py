@@ -21,6 +21,9 @@ def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -
     )
 
     assert {"name": graph.name, "nodes": 3, "edges": 2} in service.get("/v1/graphs").json()
+    drawn = service.get(f"{url}/picture", params={"limit": 2}).json()
+    assert ([node["id"] for node in drawn["nodes"]][1], drawn["total_nodes"]) == ("b", 3)
+    assert drawn["node_types"] == [["dish", 2, "node-1"]]
     assert service.get(url).json()["nodes"] == 3
     assert service.get(f"{url}/node", params={"id": "a"}).json()["properties"]["text"] == "a a"
     assert service.get(f"{url}/node", params={"id": "the chef"}).json()["id"] == "b"
@@ -41,6 +44,12 @@ def test_a_corpus_is_read_as_a_graph(service: TestClient, hoprank: HopRank, libr
     entity = next(node for node in around["nodes"] if node["type"] == "entity")
     path = service.get(f"{url}/path", params={"source": entity["id"], "target": hit.metadata["id"]}).json()
 
+    drawn = service.get(f"{url}/picture").json()
+    assert [row[0] for row in drawn["node_types"]] == ["entity", "document"], "passages are within their documents"
+    names = {node["name"] for node in drawn["nodes"]}
+    assert {"Ada Lovelace", "Charles Babbage"} <= names
+    assert {row[0] for row in drawn["edge_types"]} <= {"MENTIONS", "REFERS_TO", "LINKS_TO"}
+    assert len(drawn["edges"]) > len(drawn["nodes"]) / 2
     assert around["node"]["type"] == "chunk"
     assert {node["type"] for node in around["nodes"]} >= {"document", "entity"}
     assert [node["id"] for node in path["nodes"]] == [entity["id"], hit.metadata["id"]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,6 +75,34 @@ def test_paths_are_read_below_the_folders_alone(service: TestClient, corpus_name
     assert done["result"]["changed"] == 1
     assert (refused.status_code, refused.json()["type"]) == (403, "Forbidden")
     assert "serve.folders" in refused.json()["fix"]
+
+
+@pytest.mark.slow
+def test_files_are_sent_and_those_that_cannot_be_read_are_named(service: TestClient, corpus_name: str) -> None:
+    contents = {
+        "notes/a.md": b"# Tides\n\nThe moon.\n",
+        "page.html": b"<title>Ebb</title><p>The water falls.</p>",
+        "lines.jsonl": b'{"id": "one", "text": "The first."}\n{"id": "two"}\n',
+        "broken.pdf": b"no pdf",
+        "program.exe": b"MZ",
+    }
+    files = [{"key": key, "content": b64encode(content).decode()} for key, content in contents.items()]
+
+    done = ended(service, begin(service, "/v1/ingest", corpus=corpus_name, files=files))
+
+    assert done["state"] == "succeeded", done
+    assert keys(service, corpus_name) == ["notes/a.md", "one", "page.html"]
+    left_out = [one["source"] for one in done["result"]["skipped"]]
+    assert left_out == ["lines.jsonl, line 2", "broken.pdf", "program.exe"]
+    found = service.get(f"/v1/corpora/{corpus_name}/documents/notes/a.md").json()
+    assert (found["title"], found["path"]) == ("Tides", "")
+
+
+@pytest.mark.parametrize("key", ["../a.md", "a/../../b.md", "/etc/a.md", "a\\b.md", "a\x00.md", "a\n.md", "..", ""])
+def test_a_file_whose_name_leads_elsewhere_is_refused(service: TestClient, key: str) -> None:
+    answer = service.post("/v1/ingest", json={"corpus": "c", "files": [{"key": key, "content": "eA=="}]})
+
+    assert (answer.status_code, answer.json()["type"]) == (422, "RequestError")
 
 
 @pytest.mark.parametrize(

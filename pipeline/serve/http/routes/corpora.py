@@ -7,6 +7,7 @@ from starlette.convertors import PathConvertor, register_url_convertor
 
 from pipeline.db.catalogue import Corpus, list_corpora
 from pipeline.flows import maintain
+from pipeline.flows.questions import Judgement
 from pipeline.ingest.update.changes import Outcome
 from pipeline.serve.http import models
 from pipeline.serve.http.state import Granted, Service
@@ -56,6 +57,34 @@ async def degrees(corpus: Name, service: Service, grant: Granted) -> dict[str, o
     found = await service.gate.run(maintain.degrees, service.connection.client, corpus)
     counts = {kind: [{"degree": degree, "chunks": chunks} for degree, chunks in pairs] for kind, pairs in found.items()}
     return {"degrees": counts}
+
+
+@router.get("/{corpus}/examples")
+async def examples(corpus: Name, service: Service, grant: Granted) -> models.ExampleQuestions:
+    """Return some questions to ask a corpus, the same each time: those kept with it, or about its names and titles."""
+    grant.check(corpus)
+    return models.ExampleQuestions(questions=await service.gate.run(service.connection.examples, corpus))
+
+
+@router.get("/{corpus}/judgements", response_model=list[models.JudgementModel])
+async def judgements(
+    corpus: Name,
+    service: Service,
+    grant: Granted,
+    question: Annotated[str | None, Query(description="Only of the hits of this question.")] = None,
+) -> list[Judgement]:
+    """Return what was said of the hits of a corpus: whether documents answer questions."""
+    grant.check(corpus)
+    return await service.gate.run(service.connection.judgements, corpus, question)
+
+
+@router.put("/{corpus}/judgements", status_code=204)
+async def judge(corpus: Name, body: models.JudgementBody, service: Service, grant: Granted) -> Response:
+    """Keep whether a document answers a question; `hoprank corpus judgements` writes all as a queryset."""
+    grant.check(corpus, write=True)
+    service.check_question(body.question)
+    await service.gate.run(service.connection.judge, body.question, body.document, body.relevance, corpus)
+    return Response(status_code=204)
 
 
 @router.delete("/{corpus}", status_code=204)

@@ -20,6 +20,7 @@ Name = Annotated[str, Path(description="Name of the graph, or of the corpus.")]
 NodeId = Annotated[str, Query(min_length=1, description="Id of a node.")]
 Id = Annotated[str, Query(alias="id", min_length=1, max_length=10_000, description="Id of a node.")]
 Depth = Annotated[int | None, Query(ge=1, le=MOST_HOPS, description="The most edges; any number without it.")]
+Drawn = Annotated[int, Query(ge=1, le=500, description="The most nodes.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="The most neighbours.")]
 
 _Result = TypeVar("_Result")
@@ -139,6 +140,18 @@ async def search_nodes(
             return {"nodes": opened.search(query, top_k=top_k), "warnings": warnings}
 
     return await _read(graph, service, grant, search)
+
+
+@router.get("/graphs/{graph}/picture")
+async def graph_picture(graph: Name, service: Service, grant: Granted, limit: Drawn = 150) -> dict[str, Any]:
+    """Return the most important nodes of a knowledge graph with their edges, places and colours, to draw them."""
+    return await _read(graph, service, grant, lambda opened: opened.picture(limit))
+
+
+@router.get("/corpora/{corpus}/graph/picture")
+async def corpus_picture(corpus: Name, service: Service, grant: Granted, limit: Drawn = 150) -> dict[str, Any]:
+    """Return the most important documents and names of a corpus with their edges, places and colours, to draw them."""
+    return await _read(corpus, service, grant, lambda opened: opened.picture(limit), is_corpus=True)
 
 
 @router.get("/corpora/{corpus}/graph/neighbours", response_model=NeighboursResponse)

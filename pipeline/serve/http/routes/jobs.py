@@ -1,6 +1,7 @@
 """Ingests and syncs as jobs: begin, watch, cancel and retry them."""
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -87,14 +88,26 @@ async def retry(job: OpenedJob, service: Service, grant: Granted) -> Job:
     return again
 
 
-async def _submit(
-    kind: Kind, body: IngestRequest, response: Response, service: State, grant: Grant, *, dry_run: bool = False
-) -> Job:
-    if (body.documents is None) == (body.paths is None):
-        raise InputError("A job takes either documents or paths.", "Give one of the two.")
+def _request(body: IngestRequest | SyncRequest, *, dry_run: bool) -> Request:
+    files = body.files if isinstance(body, IngestRequest) else None
+    if [body.documents, body.paths, files].count(None) != 2:
+        raise InputError("A job takes either documents, or paths, or files.", "Give one of them.")
     documents = None if body.documents is None else tuple(one.model_dump() for one in body.documents)
-    request = Request(documents, tuple(body.paths or ()), dry_run)
+    contents = None if files is None else {one.key: b64encode(one.content).decode() for one in files}
+    return Request(documents, tuple(body.paths or ()), dry_run, contents)
+
+
+async def _submit(
+    kind: Kind,
+    body: IngestRequest | SyncRequest,
+    response: Response,
+    service: State,
+    grant: Grant,
+    *,
+    dry_run: bool = False,
+) -> Job:
     grant.check(body.corpus, write=True)
+    request = _request(body, dry_run=dry_run)
     # Checked before the job is queued, so that the request is answered with the error and not the job.
     await service.gate.run(service.runner.check, request)
     job = await service.gate.run(service.jobs.create, kind, body.corpus, request)

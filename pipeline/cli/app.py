@@ -25,6 +25,10 @@ COMMANDS = {
         "quickstart:quickstart",
         "Ingest an example, answer questions that take several documents, and measure every leg.",
     ),
+    "demo": (
+        "quickstart:demo",
+        "Ingest the quickstart's example, and open the page to explore it in the browser.",
+    ),
     "ingest": ("ingest:ingest", "Bring a corpus to hold the documents in PATH...; make the corpus if it is missing."),
     "sync": (
         "ingest:sync",

@@ -1,16 +1,22 @@
-"""``hoprank quickstart``: the whole pipeline on an example."""
+"""``hoprank quickstart`` and ``demo``: the whole pipeline on an example, in the terminal and on the page."""
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
+import webbrowser
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
 
 from pipeline.cli.connection import connected
-from pipeline.cli.deferred import datasets, evaluate, excerpt
+from pipeline.cli.deferred import access, datasets, evaluate, excerpt, listening, questions, service
 from pipeline.cli.options import read_settings
 from pipeline.cli.views.evaluation import report_table
-from pipeline.cli.views.output import show
+from pipeline.cli.views.output import show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.quickstart import NEXT_STEPS, document_views, heading, ingest_views, question_views
 from pipeline.examples import example_answers, example_corpus, example_queryset, example_questions
@@ -18,6 +24,7 @@ from pipeline.examples import example_answers, example_corpus, example_queryset,
 if TYPE_CHECKING:
     from pipeline import HopRank
     from pipeline.evaluate.datasets import Dataset
+    from pipeline.ingest.update.changes import IngestSummary
     from pipeline.retrieve.results import RetrieverResultItem
 
 CORPUS = "quickstart"
@@ -36,8 +43,7 @@ def quickstart() -> None:
     with connected(read_settings()) as hoprank:
         show(*heading("1. Ingest: the archive of some invented islands"))
         start = time.perf_counter()
-        with show_progress() as progress:
-            summary = hoprank.ingest(example_corpus(), corpus=CORPUS, progress=progress)
+        summary = _ingest(hoprank)
         seconds = time.perf_counter() - start
         show(*ingest_views(example_corpus(), summary))
         show(*heading("2. Search: questions that no single document answers"))
@@ -50,6 +56,35 @@ def quickstart() -> None:
         show(report_table(report))
     show(*heading("What next"))
     show(NEXT_STEPS)
+
+
+def demo(
+    browser: Annotated[bool, Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    port: Annotated[int, Option("--port", "-p", min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
+) -> None:
+    """Ingest the quickstart's example, and open the page to explore it in the browser.
+
+    It is for this machine alone. Ctrl-C ends it; the example stays in the corpus "quickstart".
+    """
+    settings = read_settings()
+    with connected(settings) as hoprank, listening.listen("127.0.0.1", port) as sock:
+        _ingest(hoprank)
+        url = f"{access.url_of('127.0.0.1', sock.getsockname()[1])}/#/search?corpus={CORPUS}"
+        service.serve(hoprank, access.Access(settings.serve), sock, lambda: _invite(url, browser))
+
+
+def _invite(url: str, browser: bool) -> None:
+    warn(f"Explore it at {url} (Ctrl-C ends it).")
+    if browser and (sys.platform != "linux" or os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY"}):
+        # In a thread, because it may take a while; and never one in the terminal, which it would take over.
+        threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
+
+
+def _ingest(hoprank: HopRank) -> IngestSummary:
+    with show_progress() as progress:
+        summary = hoprank.ingest(example_corpus(), corpus=CORPUS, progress=progress)
+    questions.keep_examples(hoprank.client, CORPUS, example_questions())
+    return summary
 
 
 def _answer(hoprank: HopRank, queryset: Dataset) -> None:

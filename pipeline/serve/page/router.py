@@ -9,7 +9,7 @@ from pathlib import Path
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from pipeline.edges import EDGES
-from pipeline.knowledge.view import CYTOSCAPE
+from pipeline.knowledge.view import SHARED
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
@@ -68,12 +68,12 @@ def _answer(file: PageFile, request: Request) -> Response:
 
 
 def read_files() -> Mapping[str, PageFile]:
-    """Read the files of the page, by name; Cytoscape.js is the copy that drawn graphs embed too.
+    """Read the files of the page, by name; those that draw a graph are the same as in the pages of ``graph view``.
 
     ``edges.js`` is made of :mod:`pipeline.edges`: the words for the relationships of a corpus.
     """
     paths = [
-        CYTOSCAPE,
+        *SHARED,
         *(path for path in sorted((Path(__file__).parent / "static").iterdir()) if path.suffix in _MEDIA_TYPES),
     ]
     files = {path.name: _file(path.read_bytes(), path.suffix) for path in paths}

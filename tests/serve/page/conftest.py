@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,13 +70,17 @@ Serving = Callable[..., AbstractContextManager[Service]]
 
 @pytest.fixture(scope="session")
 def serving(hoprank: HopRank) -> Serving:
-    """Start a service with these settings of ``serve``, as a context."""
+    """Start a service with these settings of ``ask`` and ``serve``, as a context."""
 
     @contextmanager
-    def run(**serve: Any) -> Iterator[Service]:
-        section = hoprank.settings.serve
-        settings = type(section).model_validate({**section.model_dump(), "rate": 0, **serve})
-        connection = HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update={"serve": settings}))
+    def run(ask: Mapping[str, Any] | None = None, **serve: Any) -> Iterator[Service]:
+        given = {"serve": {"rate": 0, **serve}, "ask": ask or {}}
+        sections = {name: getattr(hoprank.settings, name) for name in given}
+        settings = {
+            name: type(section).model_validate({**section.model_dump(), **given[name]})
+            for name, section in sections.items()
+        }
+        connection = HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update=settings))
         service = Service(connection)
         service.start()
         try:

@@ -1,6 +1,7 @@
 """Screenshots of the explorer's states, to look at: ``python -m tests.serve.page.shots URL CORPUS FOLDER "QUESTION"``.
 
 The service at URL has no token, and gets a scratch corpus, which is dropped at the end. ``--hit N`` is the hit to draw.
+With ``--picture`` only the README's picture is taken, ``explorer.png``: the question, and the hit with its path, drawn.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser import browser_path
 
+HIT = "#hits > .hit:not(.skeleton)"
 SCRATCH = "shots-scratch"
 REST_MILLISECONDS = 700
 """Time in which drawings come to rest."""
@@ -29,11 +31,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("question")
     parser.add_argument("--hit", type=int, default=1)
+    parser.add_argument("--picture", action="store_true")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright, running_job(given.url):
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path())
-        Shots(browser, given).take()
+        shots = Shots(browser, given)
+        if given.picture:
+            shots.picture()
+        else:
+            with running_job(given.url):
+                shots.take()
         browser.close()
 
 
@@ -48,10 +56,21 @@ class Shots:
         """Take all."""
         for scheme in ("light", "dark"):
             self._jobs(scheme)
+            self._home(scheme)
             self._searches(scheme)
+            self._graphs(scheme)
             self._corpora(scheme)
         self._phone()
         self._gone()
+
+    def picture(self) -> None:
+        """Take the README's picture."""
+        page = self._open("search", width=1240, height=700)
+        page.wait_for_selector(HIT)
+        self._draw(page)
+        page.locator(HIT).nth(self._given.hit - 1).evaluate("hit => hit.scrollIntoView({ block: 'center' })")
+        page.evaluate("document.activeElement.blur()")
+        self._save(page, "explorer")
 
     def _open(self, view: str, scheme: str = "light", width: int = 1440, height: int = 900) -> Page:
         context = self._browser.new_context(viewport={"width": width, "height": height}, color_scheme=_scheme(scheme))
@@ -64,9 +83,24 @@ class Shots:
         page.wait_for_timeout(REST_MILLISECONDS)
         page.screenshot(path=self._given.folder / f"{name}.png", full_page=full)
 
+    def _home(self, scheme: str) -> None:
+        page = self._open("search", scheme)
+        page.wait_for_selector(HIT)
+        page.fill("#question", "")
+        page.press("#question", "Enter")
+        page.wait_for_selector(".example")
+        self._save(page, f"home-{scheme}")
+
+    def _graphs(self, scheme: str) -> None:
+        page = self._open("graphs", scheme)
+        page.wait_for_selector(".graph-canvas canvas")
+        self._save(page, f"graphs-{scheme}")
+        page.locator(".graph-list button").first.click()
+        self._save(page, f"graphs-chosen-{scheme}")
+
     def _searches(self, scheme: str) -> None:
         page = self._open("search", scheme)
-        page.wait_for_selector("#hits > .hit")
+        page.wait_for_selector(HIT)
         self._save(page, f"search-{scheme}")
         self._draw(page)
         self._save(page, f"graph-{scheme}")
@@ -79,7 +113,7 @@ class Shots:
         self._save(page, f"compare-{scheme}")
 
     def _draw(self, page: Page) -> None:
-        page.locator("#hits > .hit .open").nth(self._given.hit - 1).click()
+        page.locator(f"{HIT} .open").nth(self._given.hit - 1).click()
         page.wait_for_selector("#node .chip")
 
     def _corpora(self, scheme: str) -> None:
@@ -97,18 +131,23 @@ class Shots:
 
     def _phone(self) -> None:
         page = self._open("search", width=360, height=740)
-        page.wait_for_selector("#hits > .hit")
+        page.wait_for_selector(HIT)
         self._save(page, "phone")
         self._draw(page)
         self._save(page, "phone-graph")
-        for view, ready in (("compare", ".compared"), ("corpora", ".documents a"), ("jobs", ".job")):
+        for view, ready in (
+            ("compare", ".compared"),
+            ("graphs", "canvas"),
+            ("corpora", ".documents a"),
+            ("jobs", ".job"),
+        ):
             page = self._open(view, "dark", width=360, height=740)
             page.wait_for_selector(ready)
             self._save(page, f"phone-{view}")
 
     def _gone(self) -> None:
         page = self._open("search")
-        page.wait_for_selector("#hits > .hit")
+        page.wait_for_selector(HIT)
         page.context.set_offline(True)
         page.fill("#question", "And where is it now?")
         page.wait_for_selector("#banner:visible")

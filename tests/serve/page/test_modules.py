@@ -112,7 +112,7 @@ def test_a_hit_shows_the_sentence_that_leads_to_it(page: Page, by: str, title: s
         "args => import('/page/hit.js').then(({ hitItem }) => hitItem(...args).querySelector('.lead')?.textContent)"
     )
 
-    assert page.evaluate(script, [voyage, "Who paid?", [worm, voyage]]) == lead
+    assert page.evaluate(script, [voyage, {"q": "Who paid?", "corpus": "c"}, [worm, voyage]]) == lead
 
 
 @pytest.mark.parametrize("count", [1, 2, 15, 40, 90])

@@ -17,6 +17,7 @@ from tests.serve.page.conftest import Open, Service
 
 pytestmark = pytest.mark.slow
 
+HIT = "#hits > .hit:not(.skeleton)"
 QUESTION = "Who designed the Analytical Engine?"
 HARM = "<script>window.ran = 1</script><img src=x onerror='window.ran = 2'><b onclick=\"ran = 3\">Bold</b>"
 TURNED = "\u202egnirts desrever a\u2066"
@@ -59,12 +60,12 @@ def check_harmless(page: Page) -> None:
 
 def test_hostile_texts_stay_texts(open_page: Open, hostile: str) -> None:
     page = open_page(address("search", hostile, q=QUESTION), width=900)
-    page.wait_for_selector("#hits > .hit")
+    page.wait_for_selector(HIT)
     assert HARM in (page.locator("#hits").text_content() or "")
     check_harmless(page)
 
-    for number in range(page.locator("#hits > .hit").count()):
-        page.locator("#hits > .hit .open").nth(number).click()
+    for number in range(page.locator(HIT).count()):
+        page.locator(f"{HIT} .open").nth(number).click()
         page.wait_for_selector("#node .chip")
         check_harmless(page)
         check_width(page)
@@ -155,8 +156,7 @@ def test_a_job_shows_its_progress_and_is_cancelled_and_retried(open_page: Open, 
     page = open_page("#/jobs")
     job = page.locator(f".job[data-id='{long_job['id']}']")
     expect(job.locator(".state")).to_have_text("running")
-    # Embedding begins before all is read, so that its total is unknown.
-    expect(job.locator(".progress span")).to_have_text(re.compile(r"^embed: [1-9]\d* so far$"), timeout=30_000)
+    expect(job.locator(".progress span")).to_have_text(re.compile(r"^embed: [1-9]\d* of \d+ \(\d+%\)$"), timeout=30_000)
     assert job.get_by_role("progressbar", name="embed").count() == 1
 
     job.get_by_role("button", name="Cancel").click()
@@ -172,7 +172,7 @@ def check_width(page: Page) -> None:
 
 def test_a_phone_needs_no_sideways_scrolling(open_page: Open, library: str, hostile: str) -> None:
     page = open_page(address("search", library, q=QUESTION), width=360, height=740, has_touch=True, is_mobile=True)
-    page.locator("#hits > .hit .open").first.tap()
+    page.locator(f"{HIT} .open").first.tap()
     page.wait_for_selector("#node .chip")
     check_width(page)
     box = page.locator("#map").bounding_box()
@@ -181,7 +181,7 @@ def test_a_phone_needs_no_sideways_scrolling(open_page: Open, library: str, host
     page.get_by_role("button", name="Close").tap()
     for corpus in (library, hostile):
         for view, ready in (
-            ("search", "#hits > .hit"),
+            ("search", HIT),
             ("compare", ".compared"),
             ("corpora", ".documents a"),
             ("jobs", "#jobs > *"),
@@ -202,7 +202,7 @@ MARKS = (("chunk", "surface"), ("entity", "surface"), ("document", "surface"))
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_have_contrast(open_page: Open, library: str, scheme: str) -> None:
     page = open_page(address("search", library, q=QUESTION), color_scheme=scheme)
-    page.wait_for_selector("#hits > .hit")
+    page.wait_for_selector(HIT)
 
     def colour(name: str) -> tuple[float, ...]:
         text = page.evaluate(

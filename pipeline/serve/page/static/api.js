@@ -38,9 +38,9 @@ export async function call(path, { method = "GET", body, signal } = {}) {
   }
 }
 
-/** Yield the data of a stream of server-sent events. EventSource can't send a token. */
-export async function* events(path, signal) {
-  const response = await send(path, { signal });
+/** Yield the events, `{event, data}`, of a stream of server-sent events. EventSource can't send a token. */
+export async function* events(path, { method = "GET", body, signal } = {}) {
+  const response = await send(path, { method, body, signal });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
@@ -49,11 +49,27 @@ export async function* events(path, signal) {
     const blocks = (rest + value).split(/\r?\n\r?\n/);
     rest = blocks.pop();
     for (const block of blocks) {
-      const lines = block.split(/\r?\n/).filter((line) => line.startsWith("data:"));
-      if (lines.length) yield JSON.parse(lines.map((line) => line.slice(5)).join("\n"));
+      const lines = block.split(/\r?\n/);
+      const data = lines.filter((line) => line.startsWith("data:")).map((line) => line.slice(5));
+      const event = lines.find((line) => line.startsWith("event:"))?.slice(6).trim() ?? "message";
+      if (data.length) yield { event, data: JSON.parse(data.join("\n")) };
     }
   }
 }
+
+/** Search, with the excerpt of each hit; a service that doesn't know of excerpts is asked without. */
+export async function search(body, signal) {
+  const asked = excerpts ? { ...body, excerpts } : body;
+  try {
+    return await call("v1/search", { method: "POST", body: asked, signal });
+  } catch (error) {
+    if (!asked.excerpts || error.status !== 422 || !error.message.includes("excerpts")) throw error;
+    excerpts = false;
+    return search(body, signal);
+  }
+}
+
+let excerpts = true;
 
 /** Return the path of a corpus's route. */
 export const corpusPath = (corpus, rest = "") => `v1/corpora/${encodeURIComponent(corpus)}${rest}`;

@@ -1,5 +1,5 @@
 // Two legs side by side: the same question, and how far each hit is up or down in the other.
-import { call, isShown } from "./api.js";
+import { isShown, search } from "./api.js";
 import { at, failure, foreign, make, plural } from "./dom.js";
 import { excerptOf, place, titleOf } from "./hit.js";
 import { LEGS } from "./legs.js";
@@ -37,8 +37,7 @@ export async function compareAgain(state) {
 }
 
 async function ranked({ q, corpus }, leg, signal) {
-  const body = { query: q, corpus, leg, top_k: HITS, explain: true };
-  return (await call("v1/search", { method: "POST", body, signal })).items;
+  return (await search({ query: q, corpus, leg, top_k: HITS, explain: true }, signal)).items;
 }
 
 function show(words, columns) {

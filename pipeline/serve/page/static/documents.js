@@ -51,8 +51,8 @@ function row(corpus, { key, title }) {
   );
 }
 
-function parts({ key, title, path, metadata, text, chunks }) {
-  const fields = [["key", key], ["path", path], ["chunks", chunks.length], ...Object.entries(metadata)];
+function parts({ key, title, metadata, text, chunks }) {
+  const fields = [["key", key], ["passages", chunks.length], ...Object.entries(metadata)];
   return [
     make("h3", {}, foreign(title || key)),
     make("dl", { className: "fields" }, fields.filter(([, value]) => value !== "").flatMap(([name, value]) => [

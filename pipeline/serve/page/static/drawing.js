@@ -1,10 +1,10 @@
 // The drawing of a part of a graph, by Cytoscape.js, which is loaded when the first is drawn.
+import { colourOf, onTheme, sharedStyle } from "./graph.js";
 import { nameOf } from "./nodes.js";
 import { radial } from "./radial.js";
 import { relation } from "./relations.js";
 import { spread } from "./spread.js";
 
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const RADIUS = 130;
 const MARGIN = 4;
@@ -24,7 +24,7 @@ export class Drawing {
   constructor(container, choose) {
     this.#cy = globalThis.cytoscape({ container, style: style(), minZoom: 0.2, maxZoom: 3, boxSelectionEnabled: false });
     this.#cy.on("tap", "node", (event) => choose(event.target.id()));
-    dark.addEventListener("change", () => this.#cy.style(style()));
+    onTheme(() => this.#cy.style(style()));
     new ResizeObserver(() => this.#cy.resize()).observe(container);
   }
 
@@ -125,22 +125,15 @@ export class Drawing {
 }
 
 function style() {
-  const root = getComputedStyle(document.documentElement);
-  const colour = (name) => root.getPropertyValue(`--${name}`).trim();
-  const text = {
-    color: colour("ink"), "font-family": "system-ui, sans-serif", "font-size": 12, "min-zoomed-font-size": 6,
-    "text-background-color": colour("surface"), "text-background-opacity": 0.9, "text-background-padding": 1,
-  };
+  const text = { "font-family": "system-ui, sans-serif", "font-size": 12, "min-zoomed-font-size": 6, "text-background-color": colourOf("surface"), "text-background-opacity": 0.9, "text-background-padding": 1 };
   return [
-    { selector: "node", style: { ...text, label: "data(name)", width: 16, height: 16, "text-wrap": "ellipsis", "text-max-width": 150, "text-valign": "bottom", "text-margin-y": 4, "border-width": 2, "border-color": colour("surface") } },
-    ...["chunk", "entity", "document"].map((kind) => ({ selector: `node[kind = "${kind}"]`, style: { "background-color": colour(kind) } })),
-    { selector: 'node[kind = "chunk"]', style: { shape: "round-rectangle" } },
-    { selector: 'node[kind = "document"]', style: { shape: "rectangle", height: 20 } },
-    { selector: "edge", style: { ...text, "font-size": 10, color: colour("muted"), width: 1.2, "line-color": colour("edge"), "curve-style": "bezier", "text-rotation": "autorotate" } },
-    { selector: "edge.near", style: { "line-color": colour("muted"), width: 1.6 } },
-    { selector: "edge.path", style: { "line-color": colour("path"), width: 3.5, "z-index": 5 } },
-    { selector: "edge.path[words]", style: { label: "data(words)", color: colour("path") } },
-    { selector: "node.path", style: { "border-color": colour("path"), "border-width": 3, width: 20, height: 20, "font-weight": 600, "z-index": 6 } },
-    { selector: "node.focus", style: { width: 26, height: 26, "border-color": colour("ink"), "border-width": 3, "font-size": 13, "font-weight": 700, "text-max-width": 190, "z-index": 7 } },
+    ...sharedStyle(),
+    { selector: "node", style: { ...text, label: "data(name)", width: 16, height: 16, "text-max-width": 150, "text-margin-y": 4 } },
+    { selector: "edge", style: { ...text, "font-size": 10, color: colourOf("muted"), width: 1.2, "line-color": colourOf("edge"), "curve-style": "bezier", "text-rotation": "autorotate" } },
+    { selector: "edge.near", style: { "line-color": colourOf("muted"), width: 1.6 } },
+    { selector: "edge.path", style: { "line-color": colourOf("path"), width: 3.5, "z-index": 5 } },
+    { selector: "edge.path[words]", style: { label: "data(words)", color: colourOf("path") } },
+    { selector: "node.path", style: { "border-color": colourOf("path"), "border-width": 3, width: 20, height: 20, "font-weight": 600, "z-index": 6 } },
+    { selector: "node.focus", style: { width: 26, height: 26, "border-color": colourOf("ink"), "border-width": 3, "font-size": 13, "font-weight": 700, "text-max-width": 190, "z-index": 7 } },
   ];
 }

@@ -1,24 +1,26 @@
-// A hit: its place, an excerpt, the path that led to it, and the legs that found it.
+// A hit: its place, its relevance, an excerpt, the path that led to it, and what speaks for it.
 import { foreign, make, percent } from "./dom.js";
 import { bridgeOf, excerpt } from "./excerpt.js";
+import { feedback } from "./feedback.js";
 import { relation, shownSteps } from "./relations.js";
 
 const MOST_FEATURES = 4;
+const LOW = 0.3;
 
 /**
- * Make the list item of a hit; `items` are all hits. `open(id)` is called when the hit or a step of its path is chosen,
- * with the id of that node.
+ * Make the list item of a hit; `items` are all hits of `state`. `open(id)` is called when the hit or a step of its path is
+ * chosen, with the id of that node.
  */
-export function hitItem(item, question, items, open) {
+export function hitItem(item, state, items, open) {
   const { metadata } = item;
   const item_ = make(
     "li", { className: "hit" },
-    heading(metadata, () => open(metadata.id)),
+    make("div", { className: "hit-head" }, heading(metadata, () => open(metadata.id)), relevance(metadata.relevance)),
     make("p", { className: "source" }, foreign(place(metadata))),
-    passage(item, question),
-    path(metadata.evidence, open),
+    passage(item, state.q),
+    route(metadata.evidence, open),
     lead(metadata.evidence ?? [], items),
-    legs(metadata),
+    make("div", { className: "hit-foot" }, feedback(metadata, state), why(metadata)),
   );
   item_.dataset.id = metadata.id;
   return item_;
@@ -27,16 +29,33 @@ export function hitItem(item, question, items, open) {
 /** Return the title of a hit with its heading. */
 export const titleOf = ({ title, document: key, heading: below }) => [title || key, below].filter(Boolean).join(" › ");
 
-/** Return where a hit is from: its file and lines, or its id and the .jsonl file that holds it. */
+/** Return where a hit is from: the key of its document and its lines, of a document without a file its key alone. */
 export function place({ path: file, document: key, line_start: first, line_end: last }) {
-  if (file?.endsWith(".jsonl")) return `${key} in ${file}`;
-  return `${file || key}:${first}–${last}`;
+  return file?.endsWith(".jsonl") ? key : `${key}:${first}–${last}`;
 }
 
-/** Make the excerpt of a hit, with the sentence emphasised that ties it to its path or to the question. */
-export function excerptOf({ content, metadata }, question) {
+/** Make the excerpt of a hit: that of the service with the names of its path, or the sentence that ties it to them. */
+export function excerptOf({ content, metadata, excerpt: beside }, question) {
+  const given = metadata.excerpt ?? beside;
+  const names = (metadata.evidence ?? []).filter((step) => step.kind === "Entity").map((step) => step.name);
+  if (given) return make("p", { className: "excerpt", dir: "auto" }, marked(given, names));
   const { before, sentence, after } = excerpt(content, question, bridgeOf(metadata.evidence ?? []));
   return make("p", { className: "excerpt", dir: "auto" }, before, sentence && make("mark", {}, sentence), after);
+}
+
+/** Return a text in parts, with the names in it emphasised. */
+function marked(text, names) {
+  const wanted = names.filter((name) => name.length > 1).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (!wanted.length) return [text];
+  return text.split(new RegExp(`((?<![\\p{L}\\p{N}])(?:${wanted.join("|")})(?![\\p{L}\\p{N}]))`, "giu")).map((part, place_) => (place_ % 2 ? make("mark", {}, part) : part));
+}
+
+/** Make the sign of a hit's relevance, between 0 and 1; nothing where the service doesn't tell it. */
+function relevance(value) {
+  if (typeof value !== "number") return null;
+  const bar = make("span", { className: "meter" }, make("span", {}));
+  bar.firstChild.style.width = percent(value);
+  return make("span", { className: `relevance${value < LOW ? " low" : ""}`, title: "How likely the passage speaks to the question" }, bar, make("span", {}, `${percent(value)} relevant`));
 }
 
 function heading(metadata, open) {
@@ -60,16 +79,16 @@ function passage(item, question) {
   return make("div", { className: "passage" }, short, whole, toggle);
 }
 
-function path(steps, open) {
+/** Make the route that led to a hit, from the question on. */
+function route(steps, open) {
   if (!steps?.length) return make("p", { className: "path-none" }, "No path of up to eight steps from a seed.");
-  const chips = shownSteps(steps).map((step, index, shown) =>
-    make(
-      "li", {},
-      index > 0 && make("span", { className: "relation" }, relation(step.by, shown[index - 1].kind)),
-      chip(step, open),
-    ),
-  );
-  return make("ol", { className: "path", "aria-label": "Path to the hit" }, chips);
+  const shown = shownSteps(steps);
+  if (!shown.some((step) => step.id)) return make("p", { className: "path-none" }, `Found by ${shown[0].name}.`);
+  const stops = shown.map((step, index) => {
+    const way = index > 0 ? relation(step.by, shown[index - 1].kind) : step.id ? "the question names" : "the question finds by";
+    return make("li", {}, make("span", { className: "relation" }, index > 0 && !shown[index - 1].id ? "to" : way), chip(step, open));
+  });
+  return make("ol", { className: "path", "aria-label": "Path to the hit" }, stops);
 }
 
 /** Make the sentence of another hit that leads to this one, because it names or links this one's document. */
@@ -82,7 +101,7 @@ function lead(steps, items) {
 }
 
 function chip(step, open) {
-  if (!step.id) return make("span", { className: "chip seed" }, `found by ${step.name}`);
+  if (!step.id) return make("span", { className: "chip seed" }, step.name);
   const kind = step.kind.toLowerCase();
   return make(
     "button", { type: "button", className: `chip ${kind}`, title: step.name, onclick: () => open(step.id) },
@@ -90,27 +109,15 @@ function chip(step, open) {
   );
 }
 
-function legs({ legs: found, features = {} }) {
-  const rows = Object.entries(found).map(([name, { rank, share }]) => leg(name, rank, share));
-  const speaking = Object.entries(features).filter(([, value]) => value > 0).sort(([, a], [, b]) => b - a).slice(0, MOST_FEATURES);
+/** Make the details of a hit's rank: its place in each ranking, and the features that speak for it. */
+function why({ legs: found, features }) {
+  const rows = Object.entries(found).map(([name, { rank }]) => make("li", {}, make("span", { className: "name" }, name), " ", make("span", { className: "place" }, `#${rank}`)));
+  const speaking = Object.entries(features ?? {}).filter(([, value]) => value > 0).sort(([, a], [, b]) => b - a).slice(0, MOST_FEATURES);
   const words = speaking.map(([name, value]) => `${name.replaceAll("_", " ")} +${value.toPrecision(2)}`).join(", ");
   return make(
-    "div", { className: "why" },
-    make("ul", { className: "legs", "aria-label": "Legs that found it" }, rows),
+    "details", { className: "why" },
+    make("summary", {}, "Why this rank"),
+    make("ul", { className: "legs", "aria-label": "Its place in each ranking" }, rows),
     words && make("p", { className: "features" }, `Speaks for it: ${words}`),
-  );
-}
-
-function leg(name, rank, share) {
-  const bar = make("span", { className: "share" }, make("span", {}));
-  bar.firstChild.style.width = percent(share);
-  // Vector, full text and graph count through another leg, whose share includes theirs.
-  const counted = share > 0;
-  return make(
-    "li", { className: counted ? "counted" : "" },
-    make("span", { className: "name" }, name),
-    make("span", { className: "place" }, `#${rank}`),
-    counted && bar,
-    counted && make("span", { className: "percent" }, percent(share)),
   );
 }

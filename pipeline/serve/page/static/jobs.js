@@ -32,7 +32,7 @@ export function hideJobs() {
 
 function draw({ jobs, next }) {
   if (!jobs.length) {
-    at("jobs").replaceChildren(empty("There are no jobs.", "POST /v1/ingest begins one; hoprank help serve has an example."));
+    at("jobs").replaceChildren(empty("There are no jobs.", "Drop files on this page to add them to a corpus; that is a job, and so is POST /v1/ingest."));
     return;
   }
   let list = at("jobs").querySelector(".jobs");
@@ -64,7 +64,7 @@ async function watch(job) {
   const controller = new AbortController();
   watching.set(job.id, controller);
   try {
-    for await (const now of events(`v1/jobs/${job.id}/events`, controller.signal)) {
+    for await (const { data: now } of events(`v1/jobs/${job.id}/events`, { signal: controller.signal })) {
       updated([...at("jobs").querySelectorAll(".job")].find((item) => item.dataset.id === now.id), now);
     }
   } catch {
@@ -111,7 +111,8 @@ function times({ created_at: created, started_at: started, finished_at: finished
   return parts_.join(" · ");
 }
 
-function progress(advance) {
+/** Make the bar of a job's progress. */
+export function progress(advance) {
   const { stage = "", done = 0, total = null } = advance ?? {};
   const bar = make("progress", { "aria-label": stage || "starting" });
   if (total) Object.assign(bar, { max: total, value: done });
@@ -120,13 +121,15 @@ function progress(advance) {
   return make("div", { className: "progress" }, bar, make("span", {}, words));
 }
 
-function outcome(result) {
+/** Return what a job did, in a sentence. */
+export function outcome(result) {
   const { changed, unchanged, documents, chunks, entities } = result.done ?? result;
   if (documents === undefined) return "Planned; nothing was written.";
   return `${plural(changed, "document")} changed, ${number(unchanged)} unchanged; the corpus has ${plural(documents, "document")}, ${plural(chunks, "chunk")} and ${plural(entities, "entity", "entities")}.`;
 }
 
-function leftOut(result) {
+/** Make the lists of sources that a job left out or read in part; null if there are none. */
+export function leftOut(result) {
   const { skipped = [], warnings = [] } = result.done ?? result;
   const lists = [sources(skipped, "left out"), sources(warnings, "read in part")].filter(Boolean);
   return lists.length ? make("div", {}, lists) : null;

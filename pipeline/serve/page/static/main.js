@@ -4,16 +4,20 @@ import { watchTroubles } from "./banner.js";
 import { compareAgain, showCompare } from "./compare.js";
 import { corporaAgain, listCorpora, noCorpora, showCorpora } from "./corpora.js";
 import { at, failure } from "./dom.js";
+import { graphDrawing, graphsAgain, showGraphs } from "./graphs.js";
+import { showHome } from "./home.js";
 import { hideJobs, showJobs } from "./jobs.js";
 import { listenToKeys } from "./keys.js";
 import { fillLegs } from "./legs.js";
 import { fitMap, mapDrawing, showPathToHit } from "./map.js";
 import { change, current, link, onState, tell } from "./route.js";
 import { closeHit, moveFocus, searchAgain, showMore, showSearch } from "./search.js";
+import { adding, listenToDrops } from "./upload.js";
 
 const VIEWS = {
   search: { show: showSearch, again: searchAgain },
   compare: { show: showCompare, again: compareAgain },
+  graphs: { show: showGraphs, again: graphsAgain },
   corpora: { show: showCorpora, again: corporaAgain },
   jobs: { show: () => {}, again: showJobs },
 };
@@ -31,7 +35,7 @@ async function readCorpora() {
     const names = (await listCorpora()).map((corpus) => corpus.name);
     at("corpus").replaceChildren(...names.map((name) => new Option(name, name)));
     at("picker").hidden = !names.length;
-    at("none").replaceChildren(...(names.length ? [] : [noCorpora()]));
+    at("none").replaceChildren(...(names.length ? [] : [noCorpora(), adding("documents", added)]));
     const { corpus } = current();
     if (names.length && !names.includes(corpus)) change({ corpus: names.includes("default") ? "default" : names[0] });
     else tell();
@@ -43,7 +47,7 @@ async function readCorpora() {
 }
 
 function render(state) {
-  document.title = state.q && state.view !== "jobs" ? `${state.q} – HopRank` : "HopRank";
+  document.title = state.q && ["search", "compare"].includes(state.view) ? `${state.q} – HopRank` : "HopRank";
   const asks = state.view === "search" || state.view === "compare";
   at("none").hidden = !asks;
   at("ask").hidden = !asks || at("none").hasChildNodes();
@@ -53,11 +57,12 @@ function render(state) {
   // What is being typed stays, whatever else changes meanwhile.
   if (state.q !== question) at("question").value = question = state.q;
   for (const tab of document.querySelectorAll("[data-view]")) {
-    tab.href = link({ ...state, view: tab.dataset.view, hit: "", doc: "" });
+    tab.href = link({ ...state, view: tab.dataset.view, hit: "", doc: "", graph: "" });
     if (tab.dataset.view === state.view) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
   }
   for (const name of Object.keys(VIEWS)) at(name).hidden = name !== state.view;
+  showHome(state, added);
   if (view !== state.view) enter(state.view);
   VIEWS[state.view].show(state);
 }
@@ -66,6 +71,13 @@ function enter(name) {
   if (view === "jobs") hideJobs();
   if (name === "jobs") showJobs();
   view = name;
+}
+
+/** Files were added to a corpus, which may be new. */
+async function added(corpus) {
+  await readCorpora();
+  if (corpus !== current().corpus) change({ corpus, q: "", hit: "", doc: "" }, { push: true });
+  else await again();
 }
 
 async function again() {
@@ -110,8 +122,9 @@ function listen() {
 for (const name of ["leg", "left", "right"]) fillLegs(at(name));
 listen();
 watchTroubles(again);
+listenToDrops(() => current().corpus || "documents", added);
 onState(render);
 tell();
 if ((await readCorpora()) && !current().q) at("question").focus({ preventScroll: true });
 // For tests and the browser's console.
-window.hoprank = { drawing: mapDrawing };
+window.hoprank = { drawing: mapDrawing, graph: graphDrawing };

@@ -70,8 +70,9 @@ async function focus(id) {
   if (!found) return;
   const drawn = mostConnected(found);
   drawing.add([found.node, ...drawn], found.edges, id);
-  drawing.arrange(id);
+  // First, since it takes a line of the drawing's height.
   at("map-notice").textContent = notice(found, drawn.length);
+  drawing.arrange(id);
   at("canvas").setAttribute("aria-label", `Graph of ${plural(drawing.size.nodes, "node")} around ${nameOf(found.node)}; the list below has its neighbours`);
   showNode(found, shown.corpus, focus);
 }

@@ -1,7 +1,7 @@
 // The state of the page, kept in the URL's fragment: it can be bookmarked, and the back button goes through it.
 
-const DEFAULTS = { view: "search", corpus: "", q: "", leg: "hoprank", left: "vector", right: "hoprank", hit: "", doc: "" };
-const VIEWS = ["search", "compare", "corpora", "jobs"];
+const DEFAULTS = { view: "search", corpus: "", q: "", leg: "hoprank", left: "vector", right: "hoprank", hit: "", doc: "", graph: "" };
+const VIEWS = ["search", "compare", "graphs", "corpora", "jobs"];
 
 const listeners = [];
 let state = read();

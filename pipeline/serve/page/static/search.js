@@ -1,6 +1,8 @@
 // Search as you type: the question, the hits, and the graph around the one that is open.
-import { call, isShown } from "./api.js";
-import { at, empty, failure, make, percent, plural } from "./dom.js";
+import { closeAnswer, offerAnswer } from "./answer.js";
+import { isShown, search as find } from "./api.js";
+import { at, empty, failure, make, plural } from "./dom.js";
+import { showSaid } from "./feedback.js";
 import { hitItem } from "./hit.js";
 import { closeMap, openMap } from "./map.js";
 import { change } from "./route.js";
@@ -8,6 +10,8 @@ import { change } from "./route.js";
 const FIRST = 10;
 const STEP = 10;
 const MOST = 100;
+const SLOW = 1;
+const SKELETONS = 3;
 
 let asked = "";
 let running = new AbortController();
@@ -58,29 +62,65 @@ async function search(state) {
   running = new AbortController();
   const { signal } = running;
   if (!state.q.trim() || !state.corpus) {
+    closeAnswer();
     show([], state, state.corpus ? "" : null);
     return;
   }
-  at("hits").classList.add("stale");
+  const done = waiting(signal);
   const body = { query: state.q, corpus: state.corpus, leg: state.leg, top_k: wanted, explain: true };
   const start = performance.now();
   try {
-    const result = await call("v1/search", { method: "POST", body, signal });
-    show(result.items, state, summary(result, performance.now() - start));
+    const result = await find(body, signal);
+    done();
+    show(result.items, state, summary(result, performance.now() - start), result.metadata.warnings);
+    offerAnswer(state, (chunks) => goTo(chunks));
+    if (result.items.length) showSaid(state, signal);
   } catch (error) {
+    done();
     if (isShown(error)) return;
     at("search-summary").textContent = "";
-    at("hits").classList.remove("stale");
     at("hits").replaceChildren(make("li", {}, failure(error)));
     at("more").hidden = true;
   }
 }
 
-function show(found, state, words) {
+/** Show at once that a search runs, and how long it has; return what ends that. */
+function waiting(signal) {
+  const start = performance.now();
+  const told = () => {
+    const seconds = (performance.now() - start) / 1000;
+    at("search-summary").textContent = seconds < SLOW ? "Searching …" : `Searching … ${seconds.toFixed(1)} s. The first search takes longest: the model is loaded.`;
+  };
+  at("search").setAttribute("aria-busy", "true");
+  if (at("hits").querySelector(".hit")) at("hits").classList.add("stale");
+  else at("hits").replaceChildren(...Array.from({ length: SKELETONS }, skeleton));
+  const timer = setInterval(told, 200);
+  if (!at("hits").querySelector(".hit")) told();
+  const done = () => {
+    clearInterval(timer);
+    at("hits").classList.remove("stale");
+    at("search").removeAttribute("aria-busy");
+    for (const one of at("hits").querySelectorAll(".skeleton")) one.remove();
+  };
+  signal.addEventListener("abort", done);
+  return done;
+}
+
+const skeleton = () => make("li", { className: "hit skeleton", "aria-hidden": "true" }, make("span", {}), make("span", {}), make("span", {}));
+
+/** Move the focus to the hit that is one of these passages; return whether there is one. */
+function goTo(chunks) {
+  const hit = chunks.map(itemOf).find(Boolean);
+  hit?.querySelector(".open").focus();
+  hit?.scrollIntoView({ block: "center" });
+  return Boolean(hit);
+}
+
+function show(found, state, words, warnings = []) {
   items = found;
-  at("hits").classList.remove("stale");
   at("search-summary").textContent = words ?? "";
-  at("hits").replaceChildren(...found.map((item) => hitItem(item, state.q, found, (node) => open(state.corpus, item, node))));
+  at("search-notice").replaceChildren(...warnings.map((warning) => make("p", { className: "note" }, warning)));
+  at("hits").replaceChildren(...found.map((item) => hitItem(item, state, found, (node) => open(state.corpus, item, node))));
   if (words && !found.length) at("hits").append(make("li", {}, nothing(state)));
   at("more").hidden = found.length < wanted || wanted >= MOST;
   showOpen(state);
@@ -91,13 +131,8 @@ function nothing({ leg }) {
 }
 
 function summary({ items: found, metadata }, milliseconds) {
-  const names = Object.entries(metadata.name_confidences ?? {}).map(([name, sure]) => `${name} (${percent(sure)} sure)`);
-  return [
-    `${plural(found.length, "hit")} in ${Math.round(milliseconds)} ms`,
-    names.length ? `names: ${names.join(", ")}` : "no names that the corpus knows",
-    metadata.graph_share !== undefined && `the graph decides ${percent(metadata.graph_share)} of the order`,
-    ...(metadata.warnings ?? []),
-  ].filter(Boolean).join(" · ");
+  const names = Object.keys(metadata.name_confidences ?? {});
+  return `${plural(found.length, "hit")} in ${milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`} · ${names.length ? `names in the question: ${names.join(", ")}` : "no names that the corpus knows"}`;
 }
 
 function open(corpus, item, node) {

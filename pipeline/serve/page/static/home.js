@@ -1,0 +1,43 @@
+// The first screen: questions to ask the corpus, and how to add documents.
+import { call, corpusPath, isShown } from "./api.js";
+import { at, foreign, make } from "./dom.js";
+import { change } from "./route.js";
+import { adding } from "./upload.js";
+
+let shown = "";
+
+/** Show the first screen while nothing is asked; `added(corpus)` is called when files were added. */
+export async function showHome({ view, q, corpus }, added) {
+  at("home").hidden = view !== "search" || Boolean(q.trim()) || !corpus || at("none").hasChildNodes();
+  if (at("home").hidden || shown === corpus) return;
+  shown = corpus;
+  const questions = make("div", { className: "examples-box" }, make("p", { className: "hint" }, "Looking for questions …"));
+  at("home").replaceChildren(
+    make("section", { className: "card" }, make("h2", {}, "Ask ", foreign(corpus)), questions),
+    make("section", { className: "card" }, make("h2", {}, "Add documents"), adding(corpus, (name) => {
+      shown = "";
+      added(name);
+    })),
+  );
+  await fill(questions, corpus);
+}
+
+async function fill(box, corpus) {
+  try {
+    const { questions } = await call(corpusPath(corpus, "/examples"));
+    box.replaceChildren(...(questions.length ? listed(questions) : [make("p", { className: "hint" }, "Type a question above. This corpus names nothing that one could be made of.")]));
+  } catch (error) {
+    shown = "";
+    box.replaceChildren(isShown(error) ? "" : make("p", { className: "hint" }, error.message));
+  }
+}
+
+function listed(questions) {
+  const items = questions.map((question) => make("li", {}, make(
+    "button", { type: "button", className: "example", onclick: () => change({ q: question, hit: "" }, { push: true }) }, foreign(question),
+  )));
+  return [
+    make("ul", { className: "examples", "aria-label": "Example questions" }, items),
+    make("p", { className: "hint" }, "Each hit shows the passage, and the path that leads to it from the names in the question."),
+  ];
+}

@@ -239,14 +239,22 @@ class HopRank(AbstractContextManager["HopRank"]):
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
         expand: Expand | str = Expand.NONE,
+        min_relevance: float | None = None,
     ) -> Answer:
         """Return the answer that the language model of the settings writes from the context of a question.
 
-        The context is that of :meth:`context`; ``tokens`` is ``ask.tokens`` by default. Raises the errors of
+        The context is that of :meth:`context`; ``tokens`` is ``ask.tokens`` by default. Without a hit of the relevance
+        ``min_relevance``, by default ``retrieve.known_relevance``, no model is asked. Raises the errors of
         :func:`pipeline.flows.ask.answer`: ConfigurationError without a model, AnswerFailed if it doesn't answer.
         """
         *_, answer = self.ask_stream(
-            query_text, corpus=corpus, tokens=tokens, top_k=top_k, filters=filters, expand=expand
+            query_text,
+            corpus=corpus,
+            tokens=tokens,
+            top_k=top_k,
+            filters=filters,
+            expand=expand,
+            min_relevance=min_relevance,
         )
         return cast(Answer, answer)
 
@@ -259,6 +267,7 @@ class HopRank(AbstractContextManager["HopRank"]):
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
         expand: Expand | str = Expand.NONE,
+        min_relevance: float | None = None,
     ) -> Generator[AnswerEvent, None, None]:
         """Yield the context of a question, the pieces of its answer as they are written, and the answer.
 
@@ -266,8 +275,16 @@ class HopRank(AbstractContextManager["HopRank"]):
         """
         check_model(self.settings.ask)
         budget = self.settings.ask.tokens if tokens is None else tokens
-        found = self.context(query_text, corpus=corpus, tokens=budget, top_k=top_k, filters=filters, expand=expand)
-        yield from ask.waited(ask.answer(self.settings, found))
+        found = self.context(
+            query_text,
+            corpus=corpus,
+            tokens=budget,
+            top_k=top_k,
+            filters=filters,
+            expand=expand,
+            min_relevance=min_relevance,
+        )
+        yield from ask.waited(ask.answer(self.settings, found, min_relevance))
 
     def evaluate(
         self,

@@ -124,9 +124,18 @@ class AsyncHopRank(AbstractAsyncContextManager["AsyncHopRank"]):
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
         expand: Expand | str = Expand.NONE,
+        min_relevance: float | None = None,
     ) -> Answer:
         """Return an answer as :meth:`pipeline.HopRank.ask` does. Cancelling ends the model's work, too."""
-        events = self.ask_stream(query_text, corpus=corpus, tokens=tokens, top_k=top_k, filters=filters, expand=expand)
+        events = self.ask_stream(
+            query_text,
+            corpus=corpus,
+            tokens=tokens,
+            top_k=top_k,
+            filters=filters,
+            expand=expand,
+            min_relevance=min_relevance,
+        )
         async with aclosing(events):
             *_, answer = [event async for event in events]
         return cast(Answer, answer)
@@ -140,6 +149,7 @@ class AsyncHopRank(AbstractAsyncContextManager["AsyncHopRank"]):
         top_k: int = 20,
         filters: Mapping[str, Any] | None = None,
         expand: Expand | str = Expand.NONE,
+        min_relevance: float | None = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield what :meth:`pipeline.HopRank.ask_stream` does; the model is waited for in the event loop.
 
@@ -149,9 +159,15 @@ class AsyncHopRank(AbstractAsyncContextManager["AsyncHopRank"]):
         check_model(settings)
         budget = settings.tokens if tokens is None else tokens
         found = await self.context(
-            query_text, corpus=corpus, tokens=budget, top_k=top_k, filters=filters, expand=expand
+            query_text,
+            corpus=corpus,
+            tokens=budget,
+            top_k=top_k,
+            filters=filters,
+            expand=expand,
+            min_relevance=min_relevance,
         )
-        async with aclosing(ask.answer(self.hoprank.settings, found)) as events:
+        async with aclosing(ask.answer(self.hoprank.settings, found, min_relevance)) as events:
             async for event in events:
                 yield event
 

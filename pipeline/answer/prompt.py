@@ -1,6 +1,6 @@
 """The messages that a language model is sent: what it shall do, the passages as data, and the question."""
 
-from pipeline.retrieve.context import Context, fence
+from pipeline.retrieve.context import Context, Passage, fence
 from pipeline.retrieve.question import as_asked
 
 NO_ANSWER = "NO ANSWER"
@@ -24,8 +24,14 @@ Message = dict[str, str]
 def messages_of(context: Context) -> list[Message]:
     """Return the messages that ask for an answer to the context's question: the rules, then passages and question."""
     question = as_asked(context.question)  # as far as it was searched for
-    passages = fence([f"{one.head}\nSource: {one.citation}\n\n{one.text}" for one in context.passages])
+    passages = fence([_shown(passage) for passage in context.passages])
     return [
         {"role": "system", "content": _RULES},
         {"role": "user", "content": f"{passages}\n\nQuestion: {question}"},
     ]
+
+
+def _shown(passage: Passage) -> str:
+    """Return a passage with its document's key, and no path: where files are on this machine is nobody's business."""
+    tie = f"; {passage.tie} [{passage.after}]" if passage.tie else ""
+    return f"{passage.head}\nDocument: {passage.document}{tie}\n\n{passage.text}"

@@ -28,7 +28,8 @@ class Answer:
 
     ``answered`` is false where the passages don't hold the answer; without any that are relevant, no model is asked.
     ``unknown_citations`` are numbers that no passage has; in the text they are ``[7?]``. ``complete`` is false if the
-    model ended before the answer did. ``relevance`` is that of the best hit. ``warnings`` are for readers.
+    model ended before the answer did. ``relevance`` is that of the best hit. ``model`` is None if none was asked.
+    ``warnings`` are for readers.
     """
 
     answer: str
@@ -37,7 +38,7 @@ class Answer:
     answered: bool
     complete: bool
     relevance: float | None
-    model: str
+    model: str | None
     context: Context
     warnings: tuple[str, ...] = ()
 
@@ -65,7 +66,7 @@ AnswerEvent: TypeAlias = Context | Piece | Discarded | Answer
 
 
 def answer_of(
-    context: Context, model: str, pieces: Sequence[Piece], *, answered: bool, finish: str | None = "stop"
+    context: Context, model: str | None, pieces: Sequence[Piece], *, answered: bool, finish: str | None = "stop"
 ) -> Answer:
     """Return the answer that pieces make. ``finish`` is why the model ended: "stop" if the answer is complete."""
     cited = sorted({piece.citation for piece in pieces if piece.citation is not None and piece.known})

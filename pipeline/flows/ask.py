@@ -23,16 +23,24 @@ from pipeline.settings import AskSettings, Settings
 _Event = TypeVar("_Event")
 
 
-async def answer(settings: Settings, context: Context) -> AsyncGenerator[AnswerEvent, None]:
+async def answer(
+    settings: Settings, context: Context, min_relevance: float | None = None
+) -> AsyncGenerator[AnswerEvent, None]:
     """Yield the context, the pieces of the answer as the model writes them, and the whole answer.
 
-    Closing the generator ends the model's work. Raises the errors of :func:`pipeline.answer.chat.write`, and
-    AnswerFailed if the model writes no answer.
+    The model isn't asked without passages, nor if the most relevant one is below ``min_relevance``, by default
+    ``retrieve.known_relevance``. Closing the generator ends the model's work.
+
+    Raises the errors of :func:`pipeline.answer.chat.write`, and AnswerFailed if the model writes no answer.
     """
     check_model(settings.ask)
     yield context
     reader, pieces, finish = AnswerReader(len(context.passages)), list[Piece](), None
-    if not _is_known(settings, context):
+    least = settings.retrieve.known_relevance if min_relevance is None else min_relevance
+    relevance = context.metadata.get("relevance")
+    model: str | None = settings.ask.model
+    if not context.passages or (relevance is not None and relevance < least):
+        model = None
         reader.answered, finish = False, "stop"
         pieces.append(Piece(UNANSWERED))
         yield pieces[0]
@@ -46,16 +54,10 @@ async def answer(settings: Settings, context: Context) -> AsyncGenerator[AnswerE
         for piece in reader.end():
             _keep(pieces, piece)
             yield piece
-    whole = answer_of(context, settings.ask.model, pieces, answered=reader.answered, finish=finish)
+    whole = answer_of(context, model, pieces, answered=reader.answered, finish=finish)
     if not whole.answer:
         raise _empty(settings.ask, finish)
     yield whole
-
-
-def _is_known(settings: Settings, context: Context) -> bool:
-    """Return whether the corpus seems to know about the question: its best hit is relevant."""
-    relevance = context.metadata.get("relevance")
-    return bool(context.passages) and (relevance is None or relevance >= settings.retrieve.known_relevance)
 
 
 def _keep(pieces: list[Piece], piece: Piece | Discarded) -> None:

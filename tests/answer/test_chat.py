@@ -199,6 +199,22 @@ def test_without_passages_no_model_is_asked(server: Endpoint) -> None:
     assert server.requests == []
 
 
+def test_without_a_relevant_passage_no_model_is_asked_unless_one_is_wanted(server: Endpoint) -> None:
+    known = settings(server).retrieve.known_relevance
+    below = replace(CONTEXT, metadata={"relevance": known / 2, "warnings": ["It seems to know nothing."]})
+
+    last = answered(server, below)
+    assert (last.answered, last.answer, last.relevance) == (False, "The corpus doesn't say.", known / 2)
+    assert last.model is None
+    assert last.warnings == ("It seems to know nothing.",)
+    assert server.requests == []
+
+    assert isinstance(list(waited(answer(settings(server), below, 0.0)))[-1], Answer)
+    assert len(server.requests) == 1
+    assert answered(server, replace(CONTEXT, metadata={"relevance": None})).answered
+    assert answered(server, replace(CONTEXT, metadata={"relevance": known})).answered
+
+
 @pytest.mark.parametrize(
     ("finish", "warning"),
     [("length", "reached its limit of tokens"), (None, "no reason"), ("content_filter", "content_filter")],

@@ -10,9 +10,9 @@ from typer import Argument, Option
 from pipeline.cli.connection import corpus_or_only
 from pipeline.cli.deferred import chat, prompt
 from pipeline.cli.deferred import question as questions
-from pipeline.cli.options import AnyCorpus, Embedding, Filters, Run, read_filter
+from pipeline.cli.options import AnyCorpus, Embedding, Filters, MinRelevance, Run, read_filter, read_relevance
 from pipeline.cli.views.answer import request_text, show_answer
-from pipeline.cli.views.hits import warn_of_unknown_fields
+from pipeline.cli.views.hits import warn_of_search
 from pipeline.cli.views.output import print_json, say, spinner, warn
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.window import Expand
@@ -36,6 +36,7 @@ def ask(
     expand: Annotated[
         Expand, Option("--expand", help="Add to the best hits what stands around them, in half of the tokens.")
     ] = Expand.NONE,
+    min_relevance: MinRelevance = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Print what would be sent, and send nothing.")] = False,
     run: Embedding = Run(),
 ) -> None:
@@ -47,6 +48,8 @@ def ask(
     options = {"tokens": tokens, "top_k": top_k, "filters": read_filter(filters), "expand": expand}
     with run.connect() as hoprank:
         options["corpus"] = corpus_or_only(hoprank.client, corpus)
+        known = hoprank.settings.retrieve.known_relevance
+        options["min_relevance"] = read_relevance(min_relevance, known)
         settings = hoprank.settings.ask
         missing = _missing(settings)
         if missing or dry_run:
@@ -59,7 +62,7 @@ def ask(
             print_json(answer.to_json())
         else:
             with closing(hoprank.ask_stream(question, **options)) as events:
-                show_answer(events, settings.model)
+                show_answer(events, settings.model, known)
 
 
 def _missing(settings: AskSettings) -> ConfigurationError | None:
@@ -75,7 +78,7 @@ def _show_request(hoprank: HopRank, question: str, options: dict[str, Any], *, a
     settings = hoprank.settings.ask
     with spinner("Searching"):
         found = hoprank.context(question, **{**options, "tokens": options["tokens"] or settings.tokens})
-    warn_of_unknown_fields(found.metadata)
+    warn_of_search(found.metadata, hoprank.settings.retrieve.known_relevance)
     messages = prompt.messages_of(found)
     if as_json:
         print_json({"model": settings.model or None, "messages": messages, "context": found.to_json()})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pipeline.cli.deferred import answers, citations, contexts
-from pipeline.cli.views.hits import place, warn_of_unknown_fields
+from pipeline.cli.views.hits import place, warn_of_search
 from pipeline.cli.views.output import say, show, spinner, warn
 from pipeline.text.prose import counted
 
@@ -25,12 +25,15 @@ def request_text(messages: Sequence[Mapping[str, str]]) -> str:
     return "\n\n".join(f"{one['role']}:\n{one['content']}" for one in messages)
 
 
-def show_answer(events: Iterator[AnswerEvent], model: str) -> None:
-    """Print an answer as it is written, then the passages that it cites and what its reader should know."""
+def show_answer(events: Iterator[AnswerEvent], model: str, known: float) -> None:
+    """Print an answer as it is written, then the passages that it cites and what its reader should know.
+
+    ``known`` is the relevance of the best passage below which the corpus seems to know nothing.
+    """
     with spinner("Searching"):
         found = next(events)
     if isinstance(found, contexts.Context):
-        warn_of_unknown_fields(found.metadata)
+        warn_of_search(found.metadata, known)
     with spinner(f"Asking {model}"):
         first = next(events)
     try:
@@ -39,7 +42,8 @@ def show_answer(events: Iterator[AnswerEvent], model: str) -> None:
         say("")
     _show_sources(whole)
     for warning in whole.warnings:
-        warn(warning)
+        if warning not in whole.context.metadata.get("warnings", ()):  # told before the answer
+            warn(warning)
 
 
 def _write(events: Iterator[AnswerEvent]) -> Answer:
@@ -55,6 +59,11 @@ def _show_sources(whole: Answer) -> None:
     for citation in whole.citations:
         head = " > ".join(part for part in (citation.title, citation.heading) if part)
         lines.append(Text(f"[{citation.number}] {head}").append(f"  {place(asdict(citation))}", style="dim"))
+    show(*lines, Text(), Text(_sent(whole), style="dim"))
+
+
+def _sent(whole: Answer) -> str:
+    if whole.model is None:
+        return "Nothing was sent: no passage is relevant enough."
     cited = f"{len(whole.citations)} of {counted(len(whole.context.passages), 'passage')} cited"
-    tokens = counted(whole.context.tokens, "token")
-    show(*lines, Text(), Text(f"{cited}; {tokens} of context; {whole.model}", style="dim"))
+    return f"{cited}; {counted(whole.context.tokens, 'token')} of context; {whole.model}"

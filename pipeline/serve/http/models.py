@@ -70,7 +70,10 @@ class ContextRequest(Body):
 
 
 class AskRequest(Body):
-    """A question, and the size of the context that the language model answers from."""
+    """A question, and the size of the context that the language model answers from.
+
+    Without a passage of the relevance ``min_relevance``, by default `retrieve.known_relevance`, it isn't asked.
+    """
 
     query: Question
     corpus: CorpusName = "default"
@@ -82,6 +85,7 @@ class AskRequest(Body):
     expand: Expand = Field(
         default=Expand.NONE, description="What stands around the best passages, in half of the tokens."
     )
+    min_relevance: MinRelevance = None
 
 
 class Asking(BaseModel):

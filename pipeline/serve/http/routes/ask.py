@@ -38,6 +38,7 @@ async def _found(body: AskRequest, service: Service, grant: Granted) -> AsyncIte
             top_k=body.top_k,
             filters=body.filters,
             expand=body.expand,
+            min_relevance=body.min_relevance,
         )
     finally:
         service.answers.give()
@@ -51,7 +52,9 @@ async def asking(service: Service, _: Granted) -> Asking:
 
 
 @router.post("/ask", response_class=EventSourceResponse)
-async def ask(context: Annotated[Context, Depends(_found)], service: Service) -> AsyncIterator[ServerSentEvent]:
+async def ask(
+    body: AskRequest, context: Annotated[Context, Depends(_found)], service: Service
+) -> AsyncIterator[ServerSentEvent]:
     """Send the context of a question, the answer as it is written, and the whole of it, as server-sent events.
 
     The events: `context`, the passages; `text`, more of the answer, with `citation` if it is one, which is `known` if a
@@ -59,7 +62,7 @@ async def ask(context: Annotated[Context, Depends(_found)], service: Service) ->
     its citations, or `error`, a problem.
     """
     try:
-        async with aclosing(answer(service.connection.settings, context)) as events:
+        async with aclosing(answer(service.connection.settings, context, body.min_relevance)) as events:
             async for event in events:
                 yield _sent(event)
     except HopRankError as error:

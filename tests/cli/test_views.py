@@ -14,6 +14,9 @@ import pytest
 from rich.console import Console, RenderableType
 from rich.progress import Progress as Display
 
+from pipeline.answer.citations import Piece
+from pipeline.answer.records import answer_of
+from pipeline.cli.views.answer import show_answer
 from pipeline.cli.views.hits import evidence_line, place, result_views
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import LeftColumn, ProgressBars, ProgressLines, RateColumn, show_progress, show_startup
@@ -22,6 +25,7 @@ from pipeline.db.embedded.options import Step
 from pipeline.ingest.update.changes import IngestSummary, Plan
 from pipeline.progress import Progress
 from pipeline.records import Skipped, Warned
+from pipeline.retrieve.context import Context, Passage
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 
 LEGS = {
@@ -372,3 +376,29 @@ def test_what_is_printed_below_bars_reaches_a_file(monkeypatch: pytest.MonkeyPat
 
     assert file.getvalue() == "the plan\n"
     assert "0/?" not in terminal.getvalue()
+
+
+def test_an_answer_is_printed_as_it_is_written_then_what_it_cites(capsys: pytest.CaptureFixture[str]) -> None:
+    ada = Passage("Ada met him.", "ada.md", "[b]Ada", "Life", "ada.md:1-3", "/books/ada.md", 1, 3, 1, ("c1",))
+    context = Context("Who?", (ada, ada), 1234, 2000, 0, {"relevance": 0.9})
+    pieces = [Piece("Ada \x1b[31m[bold]"), Piece("[1]", 1), Piece("\x1b]0;x\x07, "), Piece("[9?]", 9, known=False)]
+
+    show_answer(iter([context, *pieces, answer_of(context, "m[/b]", pieces, answered=True)]), "m[/b]", 0.06)
+
+    shown = capsys.readouterr()
+    assert shown.out == (
+        "Ada [31m[bold][1]]0;x, [9?]\n\n[1] [b]Ada > Life  /books/ada.md:1-3\n\n"
+        "1 of 2 passages cited; 1,234 tokens of context; m[/b]\n"
+    )
+    assert shown.err == "hoprank: The answer cites what isn't in the context: [9?].\n"
+
+
+def test_an_answer_that_no_model_was_asked_for_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    context = Context("Who?", (), 0, 2000, 0, {"relevance": 0.0, "corpus": "docs", "warnings": ["Told before."]})
+    pieces = [Piece("The corpus doesn't say.")]
+
+    show_answer(iter([context, *pieces, answer_of(context, None, pieces, answered=False)]), "m", 0.06)
+
+    shown = capsys.readouterr()
+    assert shown.out == "The corpus doesn't say.\n\nNothing was sent: no passage is relevant enough.\n"
+    assert "Told before." not in shown.err

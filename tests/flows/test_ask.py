@@ -21,6 +21,8 @@ from pipeline.settings import AskSettings
 from tests.answer.endpoint import Endpoint, chat_endpoint, dies, errs, event, hangs, says, texts_of
 from tests.cli.conftest import Hoprank
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Who met Charles Babbage at a party?"
 
 

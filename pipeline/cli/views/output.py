@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
+from rich.text import Text
 
 from pipeline.cli.harmless import CONTROL, harmless
 
@@ -40,7 +41,7 @@ def show(*parts: RenderableType) -> None:
 @contextmanager
 def spinner(text: str) -> Iterator[None]:
     """Draw a spinner on stderr while something runs that has no steps to count; nothing without a terminal."""
-    with Console(stderr=True).status(text):
+    with Console(stderr=True).status(Text(text)):
         yield
 
 

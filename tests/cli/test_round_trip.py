@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from pipeline.db.catalogue import find_corpus
 from pipeline.db.client import Client
+from pipeline.examples import example_questions
+from tests.serve.service import serving
 
 pytestmark = pytest.mark.slow
 
@@ -306,7 +310,9 @@ def quickstart_corpus(client: Client, run: Any) -> Iterator[str]:
         run("corpus", "drop", "quickstart", "--yes")
 
 
-def test_quickstart_ingests_answers_and_measures(run: Any, quickstart_corpus: str, client: Client) -> None:
+def test_quickstart_ingests_answers_and_measures_and_the_demo_serves_it(
+    run: Any, quickstart_corpus: str, client: Client, server_environment: dict[str, str]
+) -> None:
     shown = run("quickstart").stdout
 
     corpus = find_corpus(client, quickstart_corpus)
@@ -319,3 +325,10 @@ def test_quickstart_ingests_answers_and_measures(run: Any, quickstart_corpus: st
     assert MEASURED.findall(shown) == LEGS
     assert "hoprank ingest ~/notes" in shown
     assert all(len(line) <= 100 and line == line.rstrip() for line in shown.splitlines())
+    with serving(server_environment, "--no-browser", command="demo") as demo:
+        page, _, fragment = demo.url.partition("#")
+        assert fragment == "/search?corpus=quickstart"
+        assert "<title>HopRank</title>" in requests.get(page, timeout=10).text
+        examples = requests.get(f"{page}v1/corpora/quickstart/examples", timeout=10).json()
+        assert examples == {"questions": list(example_questions())}
+        assert demo.stop(signal.SIGINT) == 0

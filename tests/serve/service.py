@@ -32,10 +32,13 @@ class Service:
 
 
 @contextmanager
-def serving(environment: Mapping[str, str], *options: str) -> Iterator[Service]:
-    """Start the service on a free port, and kill it at the end if it still runs."""
+def serving(environment: Mapping[str, str], *options: str, command: str = "serve") -> Iterator[Service]:
+    """Start the service on a free port, by ``serve`` or ``demo``, and kill it at the end if it still runs."""
     process = subprocess.Popen(
-        [*COMMAND, "--port", "0", *options], env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True
+        [*COMMAND[:-1], command, "--port", "0", *options],
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
     )
     service = Service(process)
     urls: Queue[str] = Queue()
@@ -44,7 +47,7 @@ def serving(environment: Mapping[str, str], *options: str) -> Iterator[Service]:
         assert process.stderr
         for line in process.stderr:
             service.lines.append(line)
-            if served := re.search(r"serves at (http://\S+)\.", line):
+            if served := re.search(r"(?:serves|Explore it) at (http://\S+?)\.? ", line):
                 urls.put(served[1])
 
     reader = threading.Thread(target=read, daemon=True)

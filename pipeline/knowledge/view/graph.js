@@ -10,6 +10,8 @@ const SIDES = ["", "right", "left", "above"];
 const HEIGHT = FONT + 5;
 const DISTANCE = 2;
 const ALWAYS = 16;
+const STEP = 60;
+const ZOOM = 1.25;
 const WORDY = ["text", "description", "content"];
 
 /** Return a colour of the theme by its name. */
@@ -122,7 +124,7 @@ class GraphDrawing {
 
   /** Show the whole drawing. */
   fit = (animate = !still.matches) => {
-    const fit = { eles: this.cy.elements(":visible"), padding: 44 };
+    const fit = { eles: this.cy.elements(":visible"), padding: Math.min(44, this.cy.width() / 12) };
     if (animate) this.cy.animate({ fit }, { duration: 200 });
     else this.cy.fit(fit.eles, fit.padding);
     if (this.cy.zoom() > 1.4) this.cy.zoom({ level: 1.4, renderedPosition: { x: this.cy.width() / 2, y: this.cy.height() / 2 } });
@@ -139,7 +141,7 @@ class GraphDrawing {
   #build(root) {
     const canvas = make("div", { className: "graph-canvas", tabIndex: 0 });
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Drawing of ${this.#graph.name}: ${sizeOf(this.#graph)}. Its nodes can be searched and listed beside it.`);
+    canvas.setAttribute("aria-label", `Drawing of ${this.#graph.name}: ${sizeOf(this.#graph)}. Arrows move it, plus and minus zoom; its nodes are found and listed beside it.`);
     const input = make("input", { type: "search", autocomplete: "off", spellcheck: false, placeholder: "Name, type or text" });
     const matches = make("p", { className: "graph-matches" });
     matches.setAttribute("role", "status");
@@ -184,13 +186,14 @@ class GraphDrawing {
     const { clientWidth, clientHeight } = this.#parts.canvas;
     const placed = ({ x, y }) => (clientHeight > clientWidth ? { x: y, y: x } : { x, y });
     return {
-      nodes: this.#graph.nodes.map((node, index) => ({ data: { id: `n${index}`, name: node.name, kind: node.type, size: node.size }, position: placed(node) })),
-      edges: this.#graph.edges.map(({ source, target, type, width, directed }, index) => ({ data: { id: `e${index}`, source: `n${source}`, target: `n${target}`, kind: type, width, arrow: directed ? "triangle" : "none" } })),
+      nodes: this.#graph.nodes.map((node, index) => ({ data: { id: `n${index}`, name: node.name, kind: node.type, size: node.size, colour: this.#colours.node.get(node.type) }, position: placed(node) })),
+      edges: this.#graph.edges.map(({ source, target, type, width, directed }, index) => ({ data: { id: `e${index}`, source: `n${source}`, target: `n${target}`, kind: type, colour: this.#colours.edge.get(type), width, arrow: directed ? "triangle" : "none" } })),
     };
   }
 
   #style() {
-    const coloured = (group, property) => [...this.#colours[group]].map(([type, colour]) => ({ selector: `${group}[kind = ${JSON.stringify(type)}]`, style: Object.fromEntries(property.map((name) => [name, colourOf(colour)])) }));
+    // By the names of our colours, since types hold any characters.
+    const coloured = (group, properties) => [...new Set(this.#colours[group].values())].map((colour) => ({ selector: `${group}[colour = "${colour}"]`, style: Object.fromEntries(properties.map((name) => [name, colourOf(colour)])) }));
     return [
       ...sharedStyle(),
       { selector: "node", style: { width: "data(size)", height: "data(size)" } },
@@ -217,6 +220,7 @@ class GraphDrawing {
       const keys = event.key === "Enter" || event.key === "Escape" ? this.search() : [];
       if (keys.length) this.choose(keys.reduce((best, key) => (this.#node(key).size > this.#node(best).size ? key : best)), true);
     });
+    this.#parts.canvas.addEventListener("keydown", (event) => this.#steer(event));
     this.cy.on("tap", "node", (event) => this.choose(event.target.id()));
     this.cy.on("tap", (event) => event.target === this.cy && this.clear());
     this.cy.on("mouseover", "node", ({ target }) => this.#hover(target));
@@ -230,6 +234,17 @@ class GraphDrawing {
       this.cy.resize();
       if (!this.cy.nodes(".chosen").length) this.fit(false);
     }).observe(this.#parts.canvas);
+  }
+
+  /** Move and zoom by the keyboard: arrows, + and -, 0 for all. */
+  #steer(event) {
+    const by = { ArrowLeft: [STEP, 0], ArrowRight: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
+    const factor = { "+": ZOOM, "=": ZOOM, "-": 1 / ZOOM }[event.key];
+    if (by) this.cy.panBy({ x: by[0], y: by[1] });
+    else if (factor) this.cy.zoom({ level: this.cy.zoom() * factor, renderedPosition: { x: this.cy.width() / 2, y: this.cy.height() / 2 } });
+    else if (event.key === "0") this.fit();
+    else return;
+    event.preventDefault();
   }
 
   #hover(node) {

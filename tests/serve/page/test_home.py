@@ -106,6 +106,7 @@ def test_a_token_that_only_reads_is_told_that_it_may_not_add_or_judge(
         page = open_page(f"#/search?corpus={library}", url=service.url)
         page.fill("#token", READER)
         page.keyboard.press("Enter")
+        expect(page.locator(".example").first).to_be_visible()
         page.get_by_label("into the corpus").fill("another")
         page.get_by_label("Files to add").set_input_files([tmp_path / "a.md"])
         expect(page.locator(".upload")).to_contain_text("Not added to another")

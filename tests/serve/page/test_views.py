@@ -160,7 +160,7 @@ def test_a_job_shows_its_progress_and_is_cancelled_and_retried(open_page: Open, 
     assert job.get_by_role("progressbar", name="embed").count() == 1
 
     job.get_by_role("button", name="Cancel").click()
-    expect(job.locator(".state")).to_have_text("cancelled", timeout=20_000)
+    expect(job.locator(".state")).to_have_text("cancelled", timeout=60_000)
     expect(job.locator("progress")).to_have_count(0)
     job.get_by_role("button", name="Retry").click()
     expect(job.locator(".state")).to_have_text(re.compile("queued|running"))

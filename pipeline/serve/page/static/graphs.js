@@ -5,9 +5,10 @@ import { drawGraph, sizeOf } from "./graph.js";
 import { current, link } from "./route.js";
 
 const DRAWN = [60, 150, 320];
+const NARROW = 720;
 
 let shown = "";
-let limit = DRAWN[1];
+let limit = DRAWN[window.innerWidth < NARROW ? 0 : 1];
 let drawing = null;
 
 /** Show the graphs for a state; reads only if something changed. */

@@ -85,7 +85,7 @@ function route(steps, open) {
   const shown = shownSteps(steps);
   if (!shown.some((step) => step.id)) return make("p", { className: "path-none" }, `Found by ${shown[0].name}.`);
   const stops = shown.map((step, index) => {
-    const way = index > 0 ? relation(step.by, shown[index - 1].kind) : step.id ? "the question names" : "the question finds by";
+    const way = index > 0 ? relation(step.by, shown[index - 1].kind) : step.kind === "Entity" ? "the question names" : step.id ? "the question finds" : "the question finds by";
     return make("li", {}, make("span", { className: "relation" }, index > 0 && !shown[index - 1].id ? "to" : way), chip(step, open));
   });
   return make("ol", { className: "path", "aria-label": "Path to the hit" }, stops);

@@ -1,7 +1,7 @@
 // The first screen: questions to ask the corpus, and how to add documents.
 import { call, corpusPath, isShown } from "./api.js";
-import { at, foreign, make } from "./dom.js";
-import { change } from "./route.js";
+import { at, foreign, make, plural } from "./dom.js";
+import { change, link } from "./route.js";
 import { adding } from "./upload.js";
 
 let shown = "";
@@ -11,15 +11,26 @@ export async function showHome({ view, q, corpus }, added) {
   at("home").hidden = view !== "search" || Boolean(q.trim()) || !corpus || at("none").hasChildNodes();
   if (at("home").hidden || shown === corpus) return;
   shown = corpus;
-  const questions = make("div", { className: "examples-box" }, make("p", { className: "hint" }, "Looking for questions …"));
+  const held = make("p", { className: "holding", hidden: true });
+  const questions = make("div", {}, make("p", { className: "hint" }, "Looking for questions …"));
   at("home").replaceChildren(
-    make("section", { className: "card" }, make("h2", {}, "Ask ", foreign(corpus)), questions),
+    make("section", { className: "card" }, make("h2", {}, "Ask ", foreign(corpus)), questions, held),
     make("section", { className: "card" }, make("h2", {}, "Add documents"), adding(corpus, (name) => {
       shown = "";
       added(name);
     })),
   );
-  await fill(questions, corpus);
+  await Promise.all([fill(questions, corpus), tell(held, corpus)]);
+}
+
+/** Tell what the corpus holds, with the way to its drawing; nothing if that can't be read. */
+async function tell(place, corpus) {
+  const found = (await call("v1/corpora").catch(() => [])).find(({ name }) => name === corpus);
+  place.hidden = !found?.documents;
+  if (place.hidden) return;
+  const { documents, chunks, entities } = found;
+  const words = `${plural(documents, "document")}, ${plural(chunks, "passage")}, ${plural(entities, "name")} · `;
+  place.replaceChildren(words, make("a", { href: link({ view: "graphs", corpus }) }, "see how they are linked"));
 }
 
 async function fill(box, corpus) {

@@ -72,23 +72,3 @@ WITH c, score LIMIT $limit
 WITH collect(c.id) AS matching, collect(score) AS matching_scores
 <visible_now($corpus, matching)>
 RETURN name, $generation AS generation, now, matching, matching_scores;
-
-// name: filtered_paths
-// mode: read
-// params: generation, seeds, hits, ids, documents
-// As paths, restricted to the chunks of ids and their documents. Every relationship begins at a chunk.
-CYPHER 25
-UNWIND $hits AS hit
-MATCH (c:Chunk {id: hit})
-CALL (c) {
-  UNWIND $seeds AS seed
-  MATCH (s:Chunk|Entity {id: seed})
-  WHERE s <> c
-  MATCH p = shortestPath((s)-[:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT*1..8]-(c))
-  WHERE all(r IN relationships(p) WHERE <visible(r, $generation)>
-    AND startNode(r).id IN $ids AND (endNode(r):Entity OR endNode(r).id IN $ids OR endNode(r).key IN $documents))
-  RETURN p LIMIT 8
-}
-WITH c, p ORDER BY length(p)
-WITH c, collect(p)[0] AS p
-RETURN c.id AS id, [n IN nodes(p) | {labels: labels(n), name: coalesce(n.name, n.title, n.key), id: n.id}] AS nodes, [r IN relationships(p) | type(r)] AS kinds;

@@ -85,6 +85,14 @@ WITH collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c
 <visible_now($corpus, hits)>
 RETURN name, $generation AS generation, now, hits;
 
+// name: entity_names
+// mode: read
+// params: ids
+// The names of entities, by id.
+UNWIND $ids AS id
+MATCH (e:Entity {id: id})
+RETURN e.id AS id, e.name AS name;
+
 // name: chunk_documents
 // mode: read
 // params: label

@@ -232,22 +232,3 @@ CALL (settled, generation, chunks) {
 <still_visible_now($corpus, beside, settled)>
 RETURN name, generation, now, corpus.chunks AS chunks, corpus.entities AS entities,
        near, near_scores, matching, matching_scores, named, mentions, links, backlinks, beside;
-
-// name: paths
-// mode: read
-// params: generation, seeds, hits
-// The shortest path from a seed to each hit, best seed first, as names and relationship types.
-CYPHER 25
-UNWIND $hits AS hit
-MATCH (c:Chunk {id: hit})
-CALL (c) {
-  UNWIND $seeds AS seed
-  MATCH (s:Chunk|Entity {id: seed})
-  WHERE s <> c
-  MATCH p = shortestPath((s)-[:MENTIONS|REFERS_TO|LINKS_TO|PART_OF|SIMILAR|NEXT*1..8]-(c))
-  WHERE all(r IN relationships(p) WHERE <visible(r, $generation)>)
-  RETURN p, length(p) AS steps LIMIT 8
-}
-WITH c, p ORDER BY length(p)
-WITH c, collect(p)[0] AS p
-RETURN c.id AS id, [n IN nodes(p) | {labels: labels(n), name: coalesce(n.name, n.title, n.key), id: n.id}] AS nodes, [r IN relationships(p) | type(r)] AS kinds;

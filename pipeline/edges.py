@@ -4,9 +4,10 @@ A new type gets a row here and its literals in ``cypher/`` (a test holds both), 
 that makes its edges and, if the walk is to weigh it, a setting of ``walk``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 MOST_HOPS = 20
 """The farthest that commands and tools look, in edges: chosen by hand, to bound what one question reads."""
@@ -98,3 +99,41 @@ def words(kind: str, *, along: bool) -> str:
         return kind
     edge = EDGES[EdgeKind(kind)]
     return edge.along if along else edge.against
+
+
+Step = Mapping[str, str]
+"""A node of a path: its ``kind``, its ``name``, and ``by``, the type of the relationship that leads to it."""
+
+
+def evidence_line(steps: Sequence[Step]) -> str:
+    """Return a hit's ``evidence`` as ``A —mentions→ B —is mentioned in→ C``; entities in quotes.
+
+    Steps within one document are left out: between it and its own chunk, and through an entity from chunk to chunk. To
+    a reader these are one place.
+    """
+    if not steps:
+        return "no path from a seed"
+    if steps[0]["kind"] == "Seed":
+        return f"found by {steps[0]['name']}"
+    shown = _without_loops(steps)
+    line = _quoted(shown[0])
+    for before, after in pairwise(shown):
+        if not (after["by"] == EdgeKind.PART_OF and after["name"] == before["name"]):
+            # Every relationship starts at a chunk; those that also end at one read the same both ways.
+            line += f" —{words(after['by'], along=before['kind'] == 'Chunk')}→ {_quoted(after)}"
+    return line
+
+
+def _without_loops(steps: Sequence[Step]) -> list[Step]:
+    """Return a path without the entities, and the chunks after them, that lead from a chunk to one of its document."""
+    shown: list[Step] = []
+    for step in steps:
+        if [one["kind"] for one in shown[-2:]] == ["Chunk", "Entity"] and step["name"] == shown[-2]["name"]:
+            shown.pop()
+        else:
+            shown.append(step)
+    return shown
+
+
+def _quoted(step: Step) -> str:
+    return f"“{step['name']}”" if step["kind"] == "Entity" else step["name"]

@@ -3,13 +3,14 @@
 An explanation is the path to each hit, the contributions of features, and the share of the graph.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pipeline.records import Hit, LegRank, PathStep
+from pipeline.records import Hit, LegRank
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.paths import read_paths
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.scoring.features import FEATURES
@@ -17,11 +18,9 @@ from pipeline.retrieve.scoring.relevance import Evidence, reasons_of
 from pipeline.retrieve.scoring.scorer import graph_share
 from pipeline.retrieve.trace import RankingTrace
 
-_SEEDS_TRIED = 12  # from which paths are looked for, the heaviest; chosen by hand, not measured
 _FIRST = 10  # hits whose words count for the question; chosen by hand, as many as a search shows
 _INDEXES = (Leg.VECTOR, Leg.FULLTEXT)
 _NO_RANKING = Ranked("", {})
-_SEED = PathStep("Seed", "vector and full text", "")
 
 
 def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: bool = False) -> RetrieverResult:
@@ -86,7 +85,6 @@ def _explained(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -
     The metadata is the confidence in each name of the question; if the model couldn't read the question, that it was
     ranked by words alone; and, if the scorer was fused, the graph's share in it.
     """
-    paths = _paths(reader, trace, hits)
     metadata: dict[str, Any] = {"name_confidences": {name.key: name.confidence for name in trace.names}}
     if trace.candidates.generation and not len(trace.vector):
         metadata["words_alone"] = True
@@ -99,43 +97,6 @@ def _explained(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -
         features = {id_: dict(zip(FEATURES, row, strict=True)) for id_, row in rows}
     found = trace.candidates
     reasons = reasons_of(evidence_of(reader, trace, hits), hits, found.names, found.neighbourhood)
-    explained = [
-        replace(hit, evidence=paths.get(hit.id, ()), features=features.get(hit.id, {}), reasons=reasons[hit.id])
-        for hit in hits
-    ]
-    return explained, metadata
-
-
-def _paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> dict[str, tuple[PathStep, ...]]:
-    """Return the path to each hit from a seed, from node to node."""
-    titles = {hit.id: hit.title for hit in hits}
-    seeds = trace.seeds.ids[:_SEEDS_TRIED]
-    paths: dict[str, tuple[PathStep, ...]] = {id_: (_SEED,) for id_ in titles if id_ in seeds}
-    for name in trace.names:
-        if name.only_chunk in paths:
-            paths[name.only_chunk] = (
-                PathStep("Entity", name.name, "", name.id),
-                PathStep("Chunk", titles[name.only_chunk], "MENTIONS", name.only_chunk),
-            )
-    rows: Sequence[Mapping[str, Any]] = ()
-    if seeds and titles:
-        corpus, ends = reader.corpus.at(trace.generation), {"seeds": seeds, "hits": list(titles)}
-        if (matches := trace.matches) is None:
-            rows = corpus.read("paths", **ends)
-        else:
-            rows = corpus.read("filtered_paths", **ends, ids=list(matches.ids), documents=list(matches.documents))
-    for row in rows:
-        kinds = ["", *row["kinds"]]
-        steps = tuple(
-            PathStep(_kind(node), node["name"] or node["id"], by, node["id"])
-            for node, by in zip(row["nodes"], kinds, strict=True)
-        )
-        if row["id"] not in paths or steps[0].kind == "Entity":
-            paths[row["id"]] = steps
-    # A hit of vector or full text may be far from any seed.
-    direct = {id_ for ranking, _ in trace.parts if ranking.leg == Leg.HYBRID for id_ in ranking.ids}
-    return {id_: (_SEED,) for id_ in titles if id_ in direct} | paths
-
-
-def _kind(node: Mapping[str, Any]) -> str:
-    return next(label for label in ("Chunk", "Document", "Entity") if label in node["labels"])
+    hits = [replace(hit, features=features.get(hit.id, {}), reasons=reasons[hit.id]) for hit in hits]
+    paths = read_paths(reader, trace, hits)
+    return [replace(hit, evidence=paths[hit.id]) for hit in hits], metadata

@@ -17,11 +17,12 @@ from rich.progress import Progress as Display
 from pipeline.answer.citations import Piece
 from pipeline.answer.records import answer_of
 from pipeline.cli.views.answer import show_answer
-from pipeline.cli.views.hits import evidence_line, place, result_views
+from pipeline.cli.views.hits import place, result_views
 from pipeline.cli.views.output import show
 from pipeline.cli.views.progress import LeftColumn, ProgressBars, ProgressLines, RateColumn, show_progress, show_startup
 from pipeline.cli.views.summary import summary_table
 from pipeline.db.embedded.options import Step
+from pipeline.edges import evidence_line
 from pipeline.ingest.update.changes import IngestSummary, Plan
 from pipeline.progress import Progress
 from pipeline.records import Skipped, Warned
@@ -124,7 +125,7 @@ def test_a_place_below_the_current_folder_is_relative(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("steps", "line"),
     [
-        ((), "no path of up to eight steps from a seed"),
+        ((), "no path from a seed"),
         (({"kind": "Seed", "name": "vector and full text", "by": ""},), "found by vector and full text"),
         (PATH, "The refractor —links to→ Judit Amsel"),
         (
@@ -143,6 +144,16 @@ def test_a_place_below_the_current_folder_is_relative(monkeypatch: pytest.Monkey
                 {"kind": "Chunk", "name": "Museum", "by": "REFERS_TO"},
             ),
             "Worm —is named in→ Museum",
+        ),
+        (
+            (
+                {"kind": "Entity", "name": "Long Line", "by": ""},
+                {"kind": "Chunk", "name": "Worm", "by": "MENTIONS"},
+                {"kind": "Entity", "name": "worm", "by": "MENTIONS"},
+                {"kind": "Chunk", "name": "Worm", "by": "MENTIONS"},
+                {"kind": "Chunk", "name": "Museum", "by": "SIMILAR"},
+            ),
+            "“Long Line” —is mentioned in→ Worm —resembles→ Museum",
         ),
     ],
 )

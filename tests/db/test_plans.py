@@ -143,7 +143,6 @@ PARAMS: Mapping[str, Any] = {
 OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "publish_generation": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
     "chunks_around": {"hits": [{"id": "c", "document": "a.md", "ordinal": 1, "heading": "Ada"}]},
-    "filtered_paths": {"documents": ["a.md"]},
     "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "set_parents": {"rows": [{"child": "k", "parent": "k"}]},

@@ -13,6 +13,8 @@ import pytest
 
 from pipeline import HopRank, RetrieverResultItem
 from pipeline.db.catalogue import get_corpus
+from pipeline.evaluate.datasets import read_dataset
+from pipeline.examples import example_corpus, example_queryset
 from pipeline.retrieve.legs import Leg
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -100,6 +102,22 @@ def test_a_hit_by_a_name_in_the_question_shows_the_name(hoprank: HopRank, librar
     }
     last = {"kind": "Chunk", "name": "Mary Somerville", "by": "MENTIONS", "id": by_document["somerville"]["id"]}
     assert steps[-1] == last
+
+
+@pytest.mark.slow
+def test_a_hit_that_the_graph_lifted_shows_the_path_from_a_name(hoprank: HopRank, corpus_name: str) -> None:
+    hoprank.ingest(example_corpus(), corpus=corpus_name)
+    lifted = []
+    for query in read_dataset(example_queryset()).queries:
+        found = hoprank.search(query.text, corpus=corpus_name, explain=True)
+        hits = [item.metadata for item in found.items] if found.metadata["names"] else []
+        lifted += [hit for hit in hits if hit["rank"] < hit["legs"].get("hybrid", {"rank": 101})["rank"]]
+
+    others = [hit for hit in lifted if hit["evidence"][0]["kind"] != "Entity"]
+    assert len(lifted) > 200
+    # The passage on the Notes on a Falling Barometer has no edge: they say where the walk came from.
+    assert len(others) <= 0.02 * len(lifted) + 1
+    assert all(hit["evidence"][0]["kind"] == "Chunk" for hit in others)
 
 
 def test_without_an_explanation_there_is_no_path(hoprank: HopRank, library: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.cli.views.output import warn
-from pipeline.edges import words
+from pipeline.edges import evidence_line
 from pipeline.retrieve.results import unknown
 from pipeline.text.prose import counted, one_line
 
@@ -76,31 +75,6 @@ def place(metadata: Mapping[str, Any]) -> str:
         return f"{key} in {_short(path)}"
     shown = _short(path) if path else key
     return f"{shown}:{metadata['line_start']}-{metadata['line_end']}"
-
-
-Step = Mapping[str, str]
-"""A node of a path: its ``kind``, its ``name``, and ``by``, the type of the relationship that leads to it."""
-
-
-def evidence_line(steps: Sequence[Step]) -> str:
-    """Return a hit's ``evidence`` as ``A —mentions→ B —is mentioned in→ C``; entities in quotes.
-
-    The step between a document and its own chunk is left out: to a reader they are one place.
-    """
-    if not steps:
-        return "no path of up to eight steps from a seed"
-    if steps[0]["kind"] == "Seed":
-        return f"found by {steps[0]['name']}"
-    line = _name(steps[0])
-    for before, after in pairwise(steps):
-        if not (after["by"] == "PART_OF" and after["name"] == before["name"]):
-            # Every relationship starts at a chunk; those that also end at one read the same both ways.
-            line += f" —{words(after['by'], along=before['kind'] == 'Chunk')}→ {_name(after)}"
-    return line
-
-
-def _name(step: Step) -> str:
-    return f"“{step['name']}”" if step["kind"] == "Entity" else step["name"]
 
 
 def _confidence(metadata: Mapping[str, Any]) -> Iterator[str]:

@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from pipeline.cli.views.hits import evidence_line
 from pipeline.cli.views.summary import summary_table
+from pipeline.edges import evidence_line
 
 if TYPE_CHECKING:
     from pipeline.ingest.update.changes import IngestSummary

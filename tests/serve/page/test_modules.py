@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from pipeline.cli.views.hits import evidence_line
-from pipeline.edges import EdgeKind
+from pipeline.edges import EdgeKind, evidence_line
 from tests.serve.page.conftest import Service
 
 Call = Callable[..., Any]

@@ -1,0 +1,72 @@
+"""The likeliest path of the walk to a hit: what it follows, and what it avoids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from pipeline.edges import EdgeKind
+from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
+from pipeline.retrieve.paths import LIFTED_BY, by_references, likeliest_paths
+from pipeline.retrieve.scoring.features import FEATURES
+from pipeline.settings import load_settings
+
+WALK = load_settings().walk
+CHUNKS = 100
+
+
+def around(entities: Mapping[str, str], *links: tuple[str, str, EdgeKind]) -> Neighbourhood:
+    """Make a neighbourhood of entities, each with the chunks that mention it, a letter each."""
+    mentions = {id_: Mentions(max(len(chunks), 2), dict.fromkeys(chunks, False)) for id_, chunks in entities.items()}
+    return Neighbourhood(CHUNKS, mentions, tuple(ChunkLink(*link, share=0.5) for link in links))
+
+
+def path(here: Neighbourhood, starts: Mapping[str, float], end: str) -> list[str]:
+    found = by_references(likeliest_paths(here, starts, WALK, [end]).get(end, ()), here)
+    return [f"{step.kind}{'+' if step.along else '-'} {id_}" if step else id_ for id_, step in found]
+
+
+def test_a_path_has_the_edges_of_the_walk_in_their_direction() -> None:
+    here = around({"name": "ab"}, ("b", "c", EdgeKind.REFERS_TO), ("d", "c", EdgeKind.LINKS_TO))
+
+    assert path(here, {"name": 1.0}, "d") == ["name", "MENTIONS- b", "REFERS_TO+ c", "LINKS_TO- d"]
+
+
+def test_a_longer_path_beats_one_through_a_name_that_is_everywhere() -> None:
+    links = [("b", "c", EdgeKind.LINKS_TO), ("c", "d", EdgeKind.LINKS_TO), ("d", "z", EdgeKind.LINKS_TO)]
+    rare, frequent = around({"name": "ab", "other": "az"}, *links), "a" + "efghijklmnopqrstuvwxyz" * 2
+    hub = around({"name": "ab", "other": frequent}, *links)
+
+    assert path(rare, {"name": 1.0}, "z") == ["name", "MENTIONS- a", "MENTIONS+ other", "MENTIONS- z"]
+    assert path(hub, {"name": 1.0}, "z") == ["name", "MENTIONS- b", "LINKS_TO+ c", "LINKS_TO+ d", "LINKS_TO+ z"]
+
+
+def test_the_weights_of_the_starts_decide_between_like_paths() -> None:
+    here = around({"sure": "a", "unsure": "b"}, ("a", "c", EdgeKind.SIMILAR), ("b", "c", EdgeKind.SIMILAR))
+
+    assert path(here, {"sure": 0.6, "unsure": 0.4}, "c")[0] == "sure"
+    assert path(here, {"sure": 0.3, "unsure": 0.7}, "c")[0] == "unsure"
+
+
+@pytest.mark.parametrize("starts", [{}, {"name": 0.0}, {"elsewhere": 1.0}])
+def test_nothing_leads_to_a_hit_from_no_start(starts: Mapping[str, float]) -> None:
+    assert path(around({"name": "ab"}), starts, "a") == []
+
+
+def test_like_paths_don_t_depend_on_the_order_of_the_edges() -> None:
+    links = [("a", "c", EdgeKind.NEXT), ("b", "c", EdgeKind.NEXT), ("c", "a", EdgeKind.NEXT)]
+    orders = [around({"name": "ab"}, *links), around({"name": "ba"}, *links[::-1])]
+
+    assert len({tuple(path(here, {"name": 1.0}, "c")) for here in orders}) == 1
+
+
+def test_a_reference_is_shown_rather_than_the_name_that_both_share() -> None:
+    here = around({"name": "ab", "title": "bc"}, ("b", "c", EdgeKind.REFERS_TO))
+
+    assert [id_ for id_, _ in likeliest_paths(here, {"name": 1.0}, WALK, ["c"])["c"]] == ["name", "b", "title", "c"]
+    assert path(here, {"name": 1.0}, "c") == ["name", "MENTIONS- b", "REFERS_TO+ c"]
+
+
+def test_every_feature_has_words_for_a_hit_that_it_lifts() -> None:
+    assert LIFTED_BY.keys() == set(FEATURES)

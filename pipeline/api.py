@@ -31,8 +31,10 @@ from pipeline.ingest.update.changes import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
+from pipeline.retrieve.excerpt import with_excerpts
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.lru import SharedCache
+from pipeline.retrieve.question import as_asked
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.window import Expand
 from pipeline.settings import Settings, load_settings
@@ -185,13 +187,15 @@ class HopRank(AbstractContextManager["HopRank"]):
         leg: Leg | str = Leg.WHOLE,
         explain: bool = False,
         min_relevance: float | None = None,
+        excerpts: bool = False,
     ) -> RetrieverResult:
         """Return the ``top_k`` passages that answer a question best.
 
-        See :meth:`pipeline.flows.search.Retriever.search`. The name is that of the corpus that has it now, and the
+        See :meth:`pipeline.flows.search.Retriever.search`. ``excerpts`` adds to each passage the sentences of it that
+        answer best, for which it embeds all its sentences. The name is that of the corpus that has it now, and the
         passages are those of one generation; a question whose corpus is replaced meanwhile is asked again.
         """
-        return self._retrievers.call(
+        result = self._retrievers.call(
             corpus,
             lambda retriever: retriever.search(
                 query_text,
@@ -203,6 +207,7 @@ class HopRank(AbstractContextManager["HopRank"]):
                 min_relevance=min_relevance,
             ),
         )
+        return with_excerpts(result, as_asked(query_text or ""), self.embedder) if excerpts else result
 
     def context(
         self,

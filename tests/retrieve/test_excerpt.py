@@ -67,16 +67,38 @@ def test_a_long_sentence_is_cut_between_words(embedder: Embedder) -> None:
         pytest.param("One.\n\n| pets |\n|---|\n| Celsius |\n\nTwo.", "One. Two.", id="a table"),
         pytest.param("/// note | Pets\nOne.\n///\n\nTwo.\n\n///", "One. Two.", id="an admonition"),
         pytest.param("$$$. One. Two.\n\n---", "One. Two.", id="signs around"),
-        pytest.param("See <b>one</b> in [two](three.md).", "See one in [two] .", id="tags and links"),
+        pytest.param("See <b>one</b> in [two](three.md).", "See one in two.", id="tags and links"),
     ],
 )
 def test_prose_alone_is_shown(embedder: Embedder, text: str, shown: str) -> None:
     assert excerpts([item(f"## Pets\n\n{text}")], QUESTION, embedder) == [shown]
 
 
-@pytest.mark.parametrize("text", ["```sh\nmake pets\n```", "| pets |\n|---|", "///", "{{< pets >}}"])
+@pytest.mark.parametrize("text", ["| pets |\n|---|", "///", "{{< pets >}}"])
 def test_a_passage_without_prose_is_shown_as_it_is(embedder: Embedder, text: str) -> None:
     assert excerpts([item(text)], QUESTION, embedder) == [" ".join(text.split())]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("```sh\nmake pets\n```", "make pets"),
+        ("Pets\n====\n\nA *dog* and ``cat()`` are :ref:`kept <pets>`.", "A dog and cat() are kept."),
+        ("====\nPets\n====\n\nA dog.\n\nMore\n~~~~\n\nA cat.", "A dog. A cat."),
+        ("> **Note** the [dog](dog.md)\\*, `cat` and __init__.", "Note the dog*, cat and __init__."),
+    ],
+    ids=["fence", "underline", "overline", "signs"],
+)
+def test_no_markup_is_shown(embedder: Embedder, text: str, shown: str) -> None:
+    assert excerpts([item(text)], QUESTION, embedder) == [shown]
+
+
+def test_of_like_sentences_the_one_with_the_words_of_the_question_is_shown(embedder: Embedder) -> None:
+    text = "She was a chemist at the brewery of Ammer. She moved. She had a terrier there, kept in a drawer. Enough."
+
+    (shown,) = excerpts([item(text)], "Where was the terrier of the chemist kept in?", embedder, most=60)
+
+    assert shown == "... She had a terrier there, kept in a drawer. Enough."
 
 
 def test_each_hit_has_its_own_in_order(embedder: Embedder) -> None:

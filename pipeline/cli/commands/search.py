@@ -24,6 +24,7 @@ from pipeline.errors import InputError
 from pipeline.registry import search_by_route
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.window import Expand
+from pipeline.text.plain import plain
 
 
 def search(
@@ -82,7 +83,7 @@ def search(
                 asking = {"none": "", ".": None}.get(source or "", source)
                 routed = {"mode": routing, "source": asking, "projects": projects or ()}
                 result = search_by_route(hoprank, question, **routed, **options)
-            passages = [item.content.strip() for item in result.items]
+            passages = [plain(item.content).strip() for item in result.items]
             if not (full or run.as_json):
                 passages = excerpt.excerpts(
                     result.items, questions.as_asked(question), hoprank.embedder, vector=result.query_vector

@@ -53,6 +53,7 @@ class SearchRequest(Body):
     leg: Leg = Leg.WHOLE
     explain: bool = Field(default=False, description="Add the path that led to each passage.")
     min_relevance: MinRelevance = None
+    excerpts: bool = Field(default=False, description="Add the sentences of each passage that answer best.")
 
 
 class ContextRequest(Body):
@@ -132,6 +133,7 @@ class HitMetadata(BaseModel):
     evidence: list[dict[str, Any]] | None = Field(default=None, description="With `explain`: the path to the passage.")
     features: dict[str, float] | None = Field(default=None, description="With `explain`: what each adds to the score.")
     reasons: ReasonsModel | None = Field(default=None, description="With `explain`: what speaks for the passage.")
+    excerpt: str | None = Field(default=None, description="With `excerpts`: the sentences that answer, without markup.")
 
 
 class HitItem(BaseModel):

@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pipeline import HopRank
+from pipeline.retrieve.excerpt import excerpts
 from tests.serve.http.conftest import Start
 
 QUESTION = "Who designed the Analytical Engine?"
@@ -31,6 +32,16 @@ def test_an_explained_search_has_the_path_and_the_features(service: TestClient, 
     expected = hoprank.search(QUESTION, corpus=library, leg="graph", explain=True).to_json()["items"]
     assert items == expected
     assert any(item["metadata"]["evidence"] for item in items)
+
+
+def test_excerpts_are_those_of_the_command_line(service: TestClient, hoprank: HopRank, library: str) -> None:
+    body = {"query": QUESTION, "corpus": library, "excerpts": True}
+
+    items = service.post("/v1/search", json=body).json()["items"]
+
+    found = hoprank.search(QUESTION, corpus=library)
+    shown = excerpts(found.items, QUESTION, hoprank.embedder, vector=found.query_vector)
+    assert [item["metadata"]["excerpt"] for item in items] == shown
 
 
 def test_filters_apply(service: TestClient, library: str) -> None:

@@ -25,6 +25,7 @@ async def search(body: SearchRequest, service: Service, grant: Granted) -> dict[
         leg=body.leg,
         explain=body.explain,
         min_relevance=body.min_relevance,
+        excerpts=body.excerpts,
     )
     return result.to_json()
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from pipeline.db.catalogue import DEFAULT_NAME, corpus_or_only, list_graphs
 from pipeline.db.catalogue import list_corpora as list_all
+from pipeline.edges import evidence_line
 from pipeline.errors import InputError
 from pipeline.retrieve.context import fence, source_of
 from pipeline.retrieve.legs import Leg
@@ -42,7 +43,9 @@ def search(
 ) -> models.SearchResults:
     """Return the passages that answer a question best."""
     corpus = _chosen(call, corpus)
-    found = call.hoprank.search(query, None, top_k, filters, corpus=corpus, leg=leg, min_relevance=min_relevance)
+    found = call.hoprank.search(
+        query, None, top_k, filters, corpus=corpus, leg=leg, min_relevance=min_relevance, explain=True, excerpts=True
+    )
     results = [_result(corpus, item) for item in found.items]
     return models.SearchResults(results=results, **_judged(found.metadata))
 
@@ -151,6 +154,8 @@ def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:
         title=hit["title"] or hit["document"],
         url=_url(uri, hit["document_metadata"]),
         text=item.content,
+        excerpt=hit["excerpt"],
+        path=evidence_line(hit["evidence"]),
         source=source_of(hit["document"], hit["path"], hit["line_start"], hit["line_end"]),
         heading=hit["heading"],
         lines=(hit["line_start"], hit["line_end"]),

@@ -16,6 +16,7 @@ from pipeline.retrieve.passage_relations import PassageRelations, Relation
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.retrieve.window import Window
 from pipeline.text.outline import join_chunks
+from pipeline.text.plain import without_rules
 
 Count = Callable[[str], int]
 """A function that counts the tokens of a text."""
@@ -257,6 +258,6 @@ def _shortened(passage: Passage, budget: int, count: Count) -> tuple[Passage, ..
 
 def _markdown(passages: Sequence[Passage]) -> str:
     return "\n".join(
-        f"## [{number}] {passage.head}\n\nSource: {passage.citation}\n\n{passage.text}\n"
+        f"## [{number}] {passage.head}\n\nSource: {passage.citation}\n\n{without_rules(passage.text)}\n"
         for number, passage in enumerate(passages, 1)
     )

@@ -1,7 +1,7 @@
 """Plain text: what a reader sees of Markdown and reStructuredText, without the signs of headings and links."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pipeline.text.prose import prose
 
@@ -18,8 +18,8 @@ _LINKS = (
     (re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*(?:\s+\"[^\"\n]*\")?\)"), r"\1"),
     (re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]"), r"\1"),
     # roles and links of reStructuredText: :ref:`text <target>`, :class:`~package.Name`, `text <target>`_
-    (re.compile(r"(?::[\w+.-]+)+:`~(?:\w+\.)*([^`<\n]+)`"), r"\1"),
-    (re.compile(r"(?::[\w+.-]+)*:`!?([^`<]+?)(?:\s*<[^`<>]*>)?`"), r"\1"),
+    (re.compile(r"(?<![:\w])(?::[\w+.-]{1,40}){1,3}:`~(?:\w+\.)*([^`<\n]+)`"), r"\1"),
+    (re.compile(r"(?<![:\w])(?::[\w+.-]{1,40}){1,3}:`!?([^`<]+?)(?:\s*<[^`<>]*>)?`"), r"\1"),
     (re.compile(r"(?<![`\w])`([^`<]+?)\s*<[^`<>]+>`_{1,2}"), r"\1"),
 )
 """Taken off before the prose is looked for, in which the target of a link is blanked out."""
@@ -46,10 +46,12 @@ def plain(text: str) -> str:
 
     Code blocks and tables stay as they are written.
     """
-    kept = prose(text)
-    return "".join(
-        _unmarked(text[start:end]) if is_prose else text[start:end] for start, end, is_prose in _stretches(text, kept)
-    )
+    return _in_prose(text, _unmarked)
+
+
+def without_rules(text: str) -> str:
+    """Return a passage without the lines of signs below and above headings, which may mean a fence to Markdown."""
+    return _in_prose(text, lambda stretch: _RULE.sub("", stretch))
 
 
 def plain_sentences(text: str) -> str:
@@ -72,6 +74,11 @@ def _unlinked(text: str) -> str:
     for pattern, shown in _LINKS:
         text = pattern.sub(shown, text)
     return text
+
+
+def _in_prose(text: str, change: Callable[[str], str]) -> str:
+    stretches = _stretches(text, prose(text))
+    return "".join(change(text[start:end]) if is_prose else text[start:end] for start, end, is_prose in stretches)
 
 
 def _stretches(text: str, kept: str) -> Iterator[tuple[int, int, bool]]:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from pipeline.answer.reader import AnswerReader
 from pipeline.code.comments import comment_text
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.dedupe.variants import read_name
@@ -68,6 +69,11 @@ def chat(name: str) -> Use:
         return None
 
     return use
+
+
+def answered(text: str) -> object:
+    whole, letters = AnswerReader(5), AnswerReader(5)
+    return whole.feed(text), [letters.feed(letter) for letter in text]
 
 
 def claude(n: int) -> str:
@@ -150,6 +156,10 @@ HOSTILE: dict[str, tuple[Use, Callable[[int], str]]] = {
     "LaTeX of definitions": (read("latex"), lambda n: "\\def\\a{" * n),
     "a text of blank lines": (read("text"), lambda n: "x" + "\n" * n + "y"),
     "Markdown of brackets": (read("markdown"), lambda n: "x [a](" * (n // 20)),
+    "an answer of blank lines": (answered, lambda n: "x" * 40 + "\n" * n + "y"),
+    "an answer of code": (answered, lambda n: "x" * 40 + "`~" * n + "y"),
+    "an answer of brackets": (answered, lambda n: "x" * 40 + "[1, [" * n),
+    "an answer of tags": (answered, lambda n: "<think>" + "</ \n<" * n),
     "branches of Claude": (chat("a.json"), claude),
     "links of Slack": (chat("a.json"), slack),
     "a text of WhatsApp": (chat("a.txt"), lambda n: "31/12/23, 21:45 - Ada: <a: " + " \u200e<" * n),

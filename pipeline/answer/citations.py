@@ -15,12 +15,12 @@ _CITATION = (
 )
 _MARK = re.compile(rf"(?P<ticks>`+|~~~+)|(?P<blank>\n[ \t]*\n)|{_CITATION}(?P<link>\()?", re.IGNORECASE)
 _UNFINISHED = re.compile(
-    # of the longest citation that the pattern above takes
-    r"[\[【［]\s{0,2}[a-z]{0,8}\s{0,2}[\^\d\s,;&–—-]{0,300}(?:[:†][^\]】］\n]{0,60})?[\]】］]?\Z"
-    r"|[`~]+\Z|(?:\n[ \t]*)+\Z",
-    re.IGNORECASE,
+    r"[\[【［]\s{0,2}[a-z]{0,8}\s{0,2}[\^\d\s,;&–—-]{0,300}(?:[:†][^\]】］\n]{0,60})?[\]】］]?\Z", re.IGNORECASE
 )
-"""The end of a text that may become a mark, or another mark, by what follows."""
+"""The end of a text that may become a citation, of the longest that is one, by what follows."""
+
+_LONGEST_HELD = 400
+"""Characters that are held back at most: more than a citation has. A longer run of marks counts as it was cut."""
 
 _RANGE = re.compile(r"(\d+)(?:\s*[–—-]\s*\^?(\d+))?")
 
@@ -54,8 +54,7 @@ class CitationReader:
     def feed(self, text: str) -> list[Piece]:
         """Return the pieces that are complete with more of the text."""
         self._held += text
-        unfinished = _UNFINISHED.search(self._held)
-        return self._take(unfinished.start() if unfinished else len(self._held))
+        return self._take(_settled(self._held))
 
     def end(self) -> list[Piece]:
         """Return the pieces of what is held back: the text has ended."""
@@ -95,6 +94,15 @@ class CitationReader:
     def _piece(self, number: int) -> Piece:
         known = 1 <= number <= self._count
         return Piece(f"[{number}]" if known else f"[{number}?]", number, known)
+
+
+def _settled(text: str) -> int:
+    """Return how much of a text is settled: its end may become a mark, or another mark, by what follows."""
+    end = text[-_LONGEST_HELD:]
+    unfinished, empty = _UNFINISHED.search(end), end.find("\n", len(end.rstrip("\n \t")))
+    # Not by patterns, which try a long run of marks from each of them.
+    places = [len(end.rstrip("`~")), *([empty] if empty >= 0 else []), *([unfinished.start()] if unfinished else [])]
+    return len(text) - len(end) + min(places)
 
 
 def _closes(marks: str, opened: str) -> bool:

@@ -10,7 +10,7 @@ from typer import Argument, Option
 from pipeline.cli.connection import corpus_or_only
 from pipeline.cli.deferred import chat, prompt
 from pipeline.cli.deferred import question as questions
-from pipeline.cli.options import AnyCorpus, Embedding, Filters, MinRelevance, Run, read_filter, read_relevance
+from pipeline.cli.options import AnyCorpus, Filters, MinRelevance, Reading, Run, read_filter, read_relevance
 from pipeline.cli.views.answer import request_text, show_answer
 from pipeline.cli.views.hits import warn_of_search
 from pipeline.cli.views.output import print_json, say, spinner, warn
@@ -38,7 +38,7 @@ def ask(
     ] = Expand.NONE,
     min_relevance: MinRelevance = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Print what would be sent, and send nothing.")] = False,
-    run: Embedding = Run(),
+    run: Reading = Run(),
 ) -> None:
     """Answer a question from a corpus, with citations, by a language model of your own.
 

@@ -20,7 +20,7 @@ def test_a_knowledge_graph_is_read(service: TestClient, graph: KnowledgeGraph) -
         for depth in ({}, {"depth": 2}, {"depth": 1})
     )
 
-    assert {"name": graph.name, "nodes": 3, "edges": 2} in service.get("/v1/graphs").json()
+    assert {"name": graph.name, "nodes": 3, "edges": 2, "kind": None} in service.get("/v1/graphs").json()
     drawn = service.get(f"{url}/picture", params={"limit": 2}).json()
     assert ([node["id"] for node in drawn["nodes"]][1], drawn["total_nodes"]) == ("b", 3)
     assert drawn["node_types"] == [["dish", 2, "node-1"]]
@@ -65,3 +65,12 @@ def test_unknown_graphs_and_nodes_are_told(service: TestClient, graph: Knowledge
     ):
         answer = service.get(url)
         assert (answer.status_code, answer.json()["type"]) == (404, type_)
+
+
+def test_a_graph_of_a_domain_is_told_as_what_it_is(service: TestClient, graph: KnowledgeGraph) -> None:
+    graph.add_nodes([KnowledgeNode("cook", "skill"), KnowledgeNode("pan", "package")])
+    graph.add_edges([KnowledgeEdge("cook", "pan", "uses")])
+
+    listed = {one["name"]: one["kind"] for one in service.get("/v1/graphs").json()}
+
+    assert listed[graph.name] == "skills"

@@ -1,4 +1,4 @@
-"""Modules of the page by themselves, in the browser: excerpts, paths in words, and places of nodes."""
+"""Modules of the page by themselves, in the browser: names in excerpts, paths in words, and places of nodes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ from pipeline.edges import EdgeKind, evidence_line
 from tests.serve.page.conftest import Service
 
 Call = Callable[..., Any]
-
-TEXT = (
-    "# A heading\nThe loom was old. It stood at [Lyon](places/lyon.md), where *silk* is woven.\n\n"
-    "[[jacquard|Joseph Jacquard]] built it\nin 1804. Nobody knows who paid."
-)
 
 
 @pytest.fixture(scope="module")
@@ -37,32 +32,17 @@ def call(page: Page) -> Call:
     return lambda module, name, *args: page.evaluate(script, [module, name, args])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("question", "bridge", "sentence"),
-    [
-        ("Where was silk woven?", "", "It stood at Lyon, where silk is woven."),
-        ("What did he build?", "Joseph Jacquard", "Joseph Jacquard built it in 1804."),
-        ("Which loom had he?", "Lyon", "It stood at Lyon, where silk is woven."),
-        ("Who is it about?", "", ""),
-    ],
-)
-def test_an_excerpt_emphasises_the_sentence_of_the_path_or_the_question(
-    call: Call, question: str, bridge: str, sentence: str
-) -> None:
-    found = call("excerpt", "excerpt", TEXT, question, bridge)
+def test_the_names_of_a_path_are_emphasised_in_an_excerpt(page: Page) -> None:
+    steps = [{"kind": "Entity", "name": name, "by": ""} for name in ("Joseph Jacquard", "C++ (old)")]
+    excerpt = "joseph jacquard knew C++ (old); Joseph Jacquards loom."
+    script = (
+        "item => import('/page/hit.js').then(({ excerptOf }) =>"
+        " [...excerptOf(item).querySelectorAll('mark')].map((one) => one.textContent))"
+    )
 
-    assert found["sentence"] == sentence
-    whole = "".join(found.values())
-    assert whole.startswith("The loom was old. It stood at Lyon")
-    assert whole.endswith("Nobody knows who paid.")
+    found = page.evaluate(script, {"content": "", "metadata": {"excerpt": excerpt, "evidence": steps}})
 
-
-@pytest.mark.parametrize("text", ["", "...", "x" * 5000, "# only a heading\n", "\n\n\n", "| a | b |\n| - | - |"])
-def test_any_text_has_an_excerpt(call: Call, text: str) -> None:
-    found = call("excerpt", "excerpt", text, "a question", "")
-
-    assert sum(map(len, found.values())) <= 620
+    assert found == ["joseph jacquard", "C++ (old)"]
 
 
 def test_relationships_are_worded_as_on_the_command_line(call: Call) -> None:
@@ -106,7 +86,10 @@ def test_a_hit_shows_the_sentence_that_leads_to_it(page: Page, by: str, title: s
         "content": "It glows. It was taken on the Long Line Voyage in 1968.",
         "metadata": {**places, "id": "worm", "title": "Lantern worm", "evidence": []},
     }
-    voyage = {"content": "It took weeks.", "metadata": {**places, "id": "voyage", "title": title, "evidence": evidence}}
+    voyage = {
+        "content": "It took weeks.",
+        "metadata": {**places, "excerpt": "", "id": "voyage", "title": title, "evidence": evidence},
+    }
     script = (
         "args => import('/page/hit.js').then(({ hitItem }) => hitItem(...args).querySelector('.lead')?.textContent)"
     )

@@ -1,15 +1,21 @@
 """Graphs, read-only: the knowledge graphs, and each corpus as a graph of documents, chunks and entities."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel
 
-from pipeline.db.catalogue import list_graphs
+from pipeline.db.catalogue import NamedGraph, find_graph, list_graphs
 from pipeline.edges import MOST_HOPS
+from pipeline.errors import HopRankError
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode, explore
 from pipeline.knowledge.records import Direction
+from pipeline.knowledge.schema import Schema
+from pipeline.knowledge.store.codec import label_of, relationship_type_of
+from pipeline.registry import registry
 from pipeline.retrieve.question import remarks
 from pipeline.serve.access import Grant
 from pipeline.serve.http.state import Granted, Service, State
@@ -27,11 +33,12 @@ _Result = TypeVar("_Result")
 
 
 class GraphModel(BaseModel):
-    """A knowledge graph and its size."""
+    """A knowledge graph and its size; ``kind`` is the domain whose types of nodes and edges it has, null if none's."""
 
     name: str
     nodes: int
     edges: int
+    kind: str | None = None
 
 
 class NodeModel(BaseModel):
@@ -90,7 +97,7 @@ async def graphs(service: Service, grant: Granted) -> list[GraphModel]:
 
     def call() -> list[GraphModel]:
         found = [graph for graph, _ in list_graphs(service.connection.client) if grant.opens(graph.name)]
-        return [_size(service.connection.graph_of(graph)) for graph in found]
+        return [_size(service.connection.graph_of(graph), graph) for graph in found]
 
     return await service.gate.run(call)
 
@@ -98,7 +105,7 @@ async def graphs(service: Service, grant: Granted) -> list[GraphModel]:
 @router.get("/graphs/{graph}")
 async def graph_size(graph: Name, service: Service, grant: Granted) -> GraphModel:
     """Return the size of a knowledge graph."""
-    return await _read(graph, service, grant, _size)
+    return await _read(graph, service, grant, lambda it: _size(it, find_graph(service.connection.client, graph)))
 
 
 @router.get("/graphs/{graph}/node", response_model=NodeModel)
@@ -177,9 +184,31 @@ async def _read(
     return await service.gate.run(service.connection.read_graph, name, call, corpus=is_corpus)
 
 
-def _size(graph: KnowledgeGraph) -> GraphModel:
-    size = graph.size()
-    return GraphModel(name=graph.name, nodes=size.nodes, edges=size.edges)
+def _kind(graph: NamedGraph) -> str | None:
+    """Return the domain that could have made a graph, by its types: one that has no edge could be anybody's."""
+    fitting = (
+        name
+        for name, nodes, edges in _schemas()
+        if graph.edge_types and graph.node_labels <= nodes and graph.edge_types <= edges
+    )
+    return next(fitting, None)
+
+
+@cache
+def _schemas() -> tuple[tuple[str, frozenset[str], frozenset[str]], ...]:
+    """Return the labels and relationship types of each domain's graphs; those of installed packages may have none."""
+    found = []
+    for domain in registry().domains:
+        with suppress(HopRankError, ImportError, AttributeError):
+            schema: Schema = domain.load("schema:SCHEMA")
+            nodes, edges = map(label_of, schema.nodes), map(relationship_type_of, schema.edges)
+            found.append((domain.name, frozenset(nodes), frozenset(edges)))
+    return tuple(found)
+
+
+def _size(opened: KnowledgeGraph, graph: NamedGraph | None) -> GraphModel:
+    size = opened.size()
+    return GraphModel(name=opened.name, nodes=size.nodes, edges=size.edges, kind=_kind(graph) if graph else None)
 
 
 def _neighbours(graph: KnowledgeGraph, node_id: str, limit: int) -> dict[str, object]:

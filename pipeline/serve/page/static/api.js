@@ -57,19 +57,8 @@ export async function* events(path, { method = "GET", body, signal } = {}) {
   }
 }
 
-/** Search, with the excerpt of each hit; a service that doesn't know of excerpts is asked without. */
-export async function search(body, signal) {
-  const asked = excerpts ? { ...body, excerpts } : body;
-  try {
-    return await call("v1/search", { method: "POST", body: asked, signal });
-  } catch (error) {
-    if (!asked.excerpts || error.status !== 422 || !error.message.includes("excerpts")) throw error;
-    excerpts = false;
-    return search(body, signal);
-  }
-}
-
-let excerpts = true;
+/** Search, with the excerpt of each hit. */
+export const search = (body, signal) => call("v1/search", { method: "POST", body: { ...body, excerpts: true }, signal });
 
 /** Return the path of a corpus's route. */
 export const corpusPath = (corpus, rest = "") => `v1/corpora/${encodeURIComponent(corpus)}${rest}`;

@@ -72,7 +72,7 @@ function row(state, leg, item, otherLeg, otherRank) {
       "div", {},
       make("a", { className: "title", href: link({ ...state, view: "search", leg, hit: metadata.id }) }, foreign(titleOf(metadata))),
       make("p", { className: "source" }, foreign(place(metadata))),
-      excerptOf(item, state.q),
+      excerptOf(item),
     ),
     difference(metadata.rank, otherRank, otherLeg),
   );

@@ -46,7 +46,7 @@ function menu(graphs, corpora, domains, state) {
   return make(
     "nav", { className: "menu graphs-menu", "aria-label": "Graphs" },
     graphs.length > 0 && make("h2", {}, "Knowledge graphs"),
-    graphs.length > 0 && make("ul", {}, graphs.map(({ name, nodes, edges }) => entry(name, `${plural(nodes, "node")}, ${plural(edges, "edge")}`, { graph: name }, name === state.graph))),
+    graphs.length > 0 && make("ul", {}, graphs.map(({ name, nodes, edges, kind }) => entry(name, `${kind ? `${kind} · ` : ""}${plural(nodes, "node")}, ${plural(edges, "edge")}`, { graph: name }, name === state.graph))),
     make("h2", {}, "Corpora"),
     make("ul", {}, corpora.map(({ name, documents, entities }) => entry(name, `${plural(documents, "document")}, ${plural(entities, "entity", "entities")}`, { corpus: name, graph: "" }, !state.graph && name === state.corpus))),
     kinds(domains),

@@ -1,11 +1,13 @@
 // A hit: its place, its relevance, an excerpt, the path that led to it, and what speaks for it.
 import { foreign, make, percent } from "./dom.js";
-import { bridgeOf, excerpt } from "./excerpt.js";
 import { feedback } from "./feedback.js";
 import { relation, shownSteps } from "./relations.js";
 
 const MOST_FEATURES = 4;
 const LOW = 0.3;
+const LONGEST = 600;
+
+const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 
 /**
  * Make the list item of a hit; `items` are all hits of `state`. `open(id)` is called when the hit or a step of its path is
@@ -17,7 +19,7 @@ export function hitItem(item, state, items, open) {
     "li", { className: "hit" },
     make("div", { className: "hit-head" }, heading(metadata, () => open(metadata.id)), relevance(metadata.relevance)),
     make("p", { className: "source" }, foreign(place(metadata))),
-    passage(item, state.q),
+    passage(item),
     route(metadata.evidence, open),
     lead(metadata.evidence ?? [], items),
     make("div", { className: "hit-foot" }, feedback(metadata, state), why(metadata)),
@@ -34,13 +36,10 @@ export function place({ path: file, document: key, line_start: first, line_end: 
   return file?.endsWith(".jsonl") ? key : `${key}:${first}–${last}`;
 }
 
-/** Make the excerpt of a hit: that of the service with the names of its path, or the sentence that ties it to them. */
-export function excerptOf({ content, metadata, excerpt: beside }, question) {
-  const given = metadata.excerpt ?? beside;
+/** Make the excerpt of a hit, the sentences that answer, with the names of its path emphasised. */
+export function excerptOf({ metadata }) {
   const names = (metadata.evidence ?? []).filter((step) => step.kind === "Entity").map((step) => step.name);
-  if (given) return make("p", { className: "excerpt", dir: "auto" }, marked(given, names));
-  const { before, sentence, after } = excerpt(content, question, bridgeOf(metadata.evidence ?? []));
-  return make("p", { className: "excerpt", dir: "auto" }, before, sentence && make("mark", {}, sentence), after);
+  return make("p", { className: "excerpt", dir: "auto" }, marked(metadata.excerpt, names));
 }
 
 /** Return a text in parts, with the names in it emphasised. */
@@ -66,8 +65,8 @@ function heading(metadata, open) {
   return make("h2", {}, button);
 }
 
-function passage(item, question) {
-  const short = excerptOf(item, question);
+function passage(item) {
+  const short = excerptOf(item);
   const whole = make("p", { className: "whole", dir: "auto", hidden: true }, item.content.trim());
   const toggle = make("button", { type: "button", className: "quiet", "aria-expanded": "false" }, "Whole passage");
   toggle.onclick = () => {
@@ -93,11 +92,18 @@ function route(steps, open) {
 
 /** Make the sentence of another hit that leads to this one, because it names or links this one's document. */
 function lead(steps, items) {
-  const place = steps.findLastIndex(({ by }) => by === "REFERS_TO" || by === "LINKS_TO");
-  const from = items.find(({ metadata }) => metadata.id === steps[place - 1]?.id);
-  const { sentence } = from ? excerpt(from.content, "", steps[place].name) : {};
+  const place_ = steps.findLastIndex(({ by }) => by === "REFERS_TO" || by === "LINKS_TO");
+  const from = items.find(({ metadata }) => metadata.id === steps[place_ - 1]?.id);
+  const sentence = from && sentenceWith(from.content, steps[place_].name);
   if (!sentence) return null;
-  return make("p", { className: "lead", dir: "auto" }, make("mark", {}, sentence), " ", make("cite", {}, foreign(titleOf(from.metadata))));
+  return make("p", { className: "lead", dir: "auto" }, marked(sentence, [steps[place_].name]), " ", make("cite", {}, foreign(titleOf(from.metadata))));
+}
+
+/** Return the sentence of a text that holds a name, as a reader sees it; "" if none does. */
+function sentenceWith(text, name) {
+  const plain = text.replace(/\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]/g, "$1").replace(/\[([^\]]+)\]\([^)\s]*\)/g, "$1").replace(/(\*{1,2})(?=\S)([^*\n]+?)\1/g, "$2");
+  const sentences = plain.split(/\n\s*\n/).flatMap((paragraph) => [...segmenter.segment(paragraph.split(/\s+/).join(" "))]);
+  return sentences.map((part) => part.segment.trim()).find((sentence) => sentence.length <= LONGEST && sentence.toLowerCase().includes(name.toLowerCase())) ?? "";
 }
 
 function chip(step, open) {

@@ -194,9 +194,15 @@ def test_a_phone_needs_no_sideways_scrolling(open_page: Open, library: str, host
 TEXTS = (
     *(("ink", "page"), ("ink", "surface"), ("muted", "page"), ("muted", "surface")),
     *(("accent", "surface"), ("accent", "soft"), ("accent-ink", "accent"), ("mark-ink", "mark")),
-    *(("warn-ink", "warn-back"), ("good", "surface"), ("bad", "surface"), ("path", "surface")),
+    *(
+        ("warn-ink", "warn-back"),
+        ("note-ink", "note-back"),
+        ("good", "surface"),
+        ("bad", "surface"),
+        ("path", "surface"),
+    ),
 )
-MARKS = (("chunk", "surface"), ("entity", "surface"), ("document", "surface"))
+MARKS = tuple((name, "surface") for name in ("chunk", "entity", "document", *(f"node-{row}" for row in range(1, 11))))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

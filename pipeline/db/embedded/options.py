@@ -113,5 +113,5 @@ def layout(options: ServerOptions) -> Layout:
 
 
 def jars_folder(options: ServerOptions) -> Path:
-    """Return the absolute path of the folder of jars."""
-    return (options.jars or options.home / "jars").expanduser().absolute()
+    """Return the path of the folder of jars, without links: Java's cache holds for the paths it was recorded with."""
+    return (options.jars or options.home / "jars").expanduser().resolve()

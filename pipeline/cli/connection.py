@@ -40,10 +40,10 @@ def warn_if_unfinished(client: Client, name: str) -> None:
     """Say on stderr that nothing of a corpus can be found before its first ingest is complete, if it isn't."""
     corpus = catalogue.find_corpus(client, name)
     if corpus and not corpus.generation:
-        warn(UNFINISHED.format(names=repr(name), name=name))
+        warn(UNFINISHED.format(name=name))
 
 
 UNFINISHED = (
-    "The first ingest of {names} isn't complete: it runs still, or was interrupted. Run it again to go on where it"
+    "The first ingest of {name!r} isn't complete: it runs still, or was interrupted. Run it again to go on where it"
     " stopped, or `hoprank corpus drop {name}`."
 )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from pipeline import HopRank
+from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
 from pipeline.cli import completion
 from pipeline.cli.app import app
 from tests.cli.test_help import parameters
@@ -25,26 +25,20 @@ def completed(words: str, environment: Mapping[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "words", ["hoprank search x --corpus {}", "hoprank corpus stats {}", "hoprank vault tasks --vault {}"]
+    "words", ["hoprank search x --corpus {}", "hoprank corpus stats {}", "hoprank vault list --vault {}"]
 )
 def test_names_of_corpora_are_completed(library: str, server_environment: dict[str, str], words: str) -> None:
     assert completed(words.format(library[:-3]), server_environment) == [library]
 
 
-def test_names_of_graphs_are_completed(
-    hoprank: HopRank, server_environment: dict[str, str], new_corpus: Callable[[], Any], tmp_path: Path
-) -> None:
-    (tmp_path / "g.json").write_text('{"nodes": [{"id": "a", "type": "Thing", "name": "A"}], "edges": []}')
-    with new_corpus() as name:
-        ran = CliRunner().invoke(
-            app, ["graph", "import", str(tmp_path / "g.json"), "--graph", name], env=server_environment
-        )
-        assert ran.exit_code == 0, ran.output
-        try:
-            assert completed(f"hoprank graph drop {name[:-2]}", server_environment) == [name]
-            assert completed(f"hoprank corpus drop {name[:-2]}", server_environment) == []
-        finally:
-            CliRunner().invoke(app, ["graph", "drop", name, "--yes"], env=server_environment)
+def test_names_of_graphs_are_completed(hoprank: HopRank, server_environment: dict[str, str]) -> None:
+    graph = KnowledgeGraph(name := f"test-{uuid.uuid4().hex[:12]}", client=hoprank.client)
+    graph.add_nodes([KnowledgeNode("a", "concept")])
+    try:
+        assert completed(f"hoprank graph drop {name[:-2]}", server_environment) == [name]
+        assert completed(f"hoprank corpus drop {name[:-2]}", server_environment) == []
+    finally:
+        graph.drop()
 
 
 def test_without_a_server_nothing_is_completed_started_or_said(tmp_path: Path) -> None:

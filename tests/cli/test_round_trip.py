@@ -218,7 +218,7 @@ def test_a_corpus_whose_first_ingest_did_not_end_is_named_beside_the_list(
     searched = run("search", QUESTION, "--corpus", corpus_name)
 
     assert corpus_name not in listed.stdout
-    assert f"The first ingest of '{corpus_name}' isn't complete" in listed.stderr
+    assert f"The first ingest of {corpus_name!r} isn't complete" in listed.stderr
     assert "isn't complete: it runs still, or was interrupted" in searched.stderr
 
 

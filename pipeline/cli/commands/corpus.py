@@ -29,8 +29,8 @@ def list_(as_json: Json = False) -> None:
         corpora = catalogue.list_corpora(client)
     none = "There is no corpus yet; `hoprank ingest PATH... --corpus NAME` makes one."
     deliver([corpus for corpus in corpora if corpus.generation], as_json, corpora_table, none)
-    if unfinished := [corpus.name for corpus in corpora if not corpus.generation]:
-        warn(UNFINISHED.format(names=", ".join(map(repr, unfinished)), name=unfinished[0]))
+    for unfinished in (corpus.name for corpus in corpora if not corpus.generation):
+        warn(UNFINISHED.format(name=unfinished))
 
 
 @app.command()

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MOST_SKIPPED = 20
 _MOST_NAMES = 10
 
+_SHORTEST = 0.05  # seconds of a stage that are shown; of less there is nothing to see
+
 _OLDER = "words of an earlier version; the next ingest, or hoprank migrate, brings them up to date"
 _LINE = re.compile(r"\(line \d+: ")
 """The line in a warning, without which warnings are grouped."""
@@ -58,7 +60,7 @@ def summary_table(summary: IngestSummary, names: Mapping[str, str] = {}, told: P
         ("corpus", summary.corpus),
         ("documents", f"{summary.documents:,} ({summary.changed:,} new or changed, {summary.unchanged:,} unchanged)"),
         *_contents(summary.chunks, summary.entities, summary.edges),
-        ("seconds", _pairs({stage: f"{seconds:.1f}" for stage, seconds in summary.seconds.items()})),
+        ("seconds", _pairs({stage: f"{spent:.1f}" for stage, spent in summary.seconds.items() if spent >= _SHORTEST})),
         ("empty", f"{len(summary.empty):,} without text" if summary.empty else ""),
         ("skipped", _skipped(summary.skipped, told.skipped if told is not None else ())),
         ("warnings", _warnings(summary.warnings, told.warnings if told is not None else ())),

@@ -14,7 +14,7 @@ from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuestionError, ServerUnsupported, Superseded
 from pipeline.records import Vector
-from pipeline.retrieve.chance import everyday_messages
+from pipeline.retrieve.chance import everyday_vectors
 from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
@@ -235,7 +235,7 @@ class Retrievers:
         self._embedder = embedder
         self._settings = settings
         self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
-        self._probes = cache(lambda: embedder.embed_queries(everyday_messages()))
+        self._probes = cache(lambda: everyday_vectors(embedder, settings.data_home / "everyday"))
 
     def current(self, name: str) -> Retriever:
         """Return the retriever of the corpus that has this name now.

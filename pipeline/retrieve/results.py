@@ -41,7 +41,8 @@ class RetrieverResultItem:
             values["evidence"] = [asdict(step) for step in hit.evidence]
             values["features"] = dict(hit.features)
         if hit.reasons is not None:
-            values["reasons"] = asdict(hit.reasons)
+            names, words, meaning = hit.reasons.names, hit.reasons.words, hit.reasons.meaning
+            values["reasons"] = {"names": list(names), "words": list(words), "meaning": meaning}
         return cls(hit.text, values)
 
 

@@ -35,6 +35,7 @@ from pipeline.retrieve.hydrate import evidence_of
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.relevance import HitSigns, QuestionSigns
+from pipeline.settings import load_settings
 
 OWN, EVERYDAY, OTHERS = "own", "everyday", "others"
 MOST_OWN, MOST_OTHERS, HITS = 100, 12, 10  # questions of a collection, of each other one, and hits of a question
@@ -70,9 +71,8 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="keep the signs of collections in it")
     parser.add_argument("--minimum", type=float, help="by default the setting retrieve.known_relevance")
     args = parser.parse_args()
-    with HopRank.connect() as hoprank:
-        sets = {folder.name: read(hoprank, folder, args.folders, args.corpus, args.cache) for folder in args.folders}
-        minimum = args.minimum or hoprank.settings.retrieve.known_relevance
+    sets = {folder.name: read(folder, args.folders, args.corpus, args.cache) for folder in args.folders}
+    minimum = args.minimum or load_settings().retrieve.known_relevance
     console = Console(width=120)
     for kind in KINDS:
         predicted = {name: relevances(kind, others(sets, name), sets[name]) for name in sets}
@@ -91,16 +91,14 @@ def others(sets: dict[str, list[Asked]], name: str) -> list[list[Asked]]:
     return [asked for other, asked in sets.items() if other != name]
 
 
-def read(
-    hoprank: HopRank, folder: Path, folders: Sequence[Path], prefix: str | None, cache: Path | None
-) -> list[Asked]:
+def read(folder: Path, folders: Sequence[Path], prefix: str | None, cache: Path | None) -> list[Asked]:
     """Return what a collection was asked, from the cache if it is there."""
     kept = cache / f"{folder.name}.json" if cache else None
     if kept and kept.exists():
         return [Asked(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
     dataset = read_dataset(folder)
     name = f"{prefix}/{folder.name}" if prefix else None
-    with ingested(hoprank, dataset, folder, name, Progress()) as (corpus, _, _):
+    with HopRank.connect() as hoprank, ingested(hoprank, dataset, folder, name, Progress()) as (corpus, _, _):
         asked = ask(hoprank, corpus, dataset.queries, [other for other in folders if other.parent != folder.parent])
     print(f"{folder.name}: {len(asked)} questions", file=sys.stderr)
     if kept:

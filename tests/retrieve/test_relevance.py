@@ -1,0 +1,84 @@
+"""Relevance in a search: of each leg that can tell it, in the same order, and the minimum that drops hits."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import HopRank
+from pipeline.evaluate.datasets import read_dataset
+from pipeline.examples import example_corpus, example_queryset
+from pipeline.retrieve.legs import Leg
+
+KNOWN, UNKNOWN = "Who taught the woman that met Charles Babbage?", "Recommend a good moisturiser for dry skin"
+
+EVERYDAY = (
+    "Will it rain in Manchester tomorrow afternoon?",
+    "How do I make pancakes without eggs?",
+    "Hi, how are you doing today?",
+    "Who won the football match last night?",
+    "How do I get rid of hiccups?",
+    "What is the price of gold today?",
+    "How do I unblock a kitchen sink?",
+    "Why does my cat scratch the sofa?",
+    "What should I pack for two weeks in Thailand?",
+    "What is 17 times 23?",
+    "How do I tune a ukulele?",
+    "What is a good laptop for a student?",
+    "How do I ask my boss for a pay rise?",
+    "My phone battery drains too quickly",
+    "How do I centre a div with flexbox?",
+    "Wie wird das Wetter morgen in Hamburg?",
+    "明天会下雨吗",
+    "waht is teh best dog fod",
+    "pizza near me",
+    "asdf qwerty lorem",
+)
+
+
+def test_every_leg_but_bm25_tells_how_relevant_its_hits_are(hoprank: HopRank, library: str) -> None:
+    told = {leg: hoprank.search(KNOWN, corpus=library, leg=leg).metadata["relevance"] for leg in Leg}
+
+    assert [leg for leg, best in told.items() if best is None] == [Leg.BM25]
+    assert all(0 < best <= 1 for best in told.values() if best is not None)
+
+
+def test_a_vector_alone_is_judged_by_meaning(hoprank: HopRank, library: str) -> None:
+    near, far = (
+        hoprank.search(query_vector=hoprank.embedder.embed_query(text), corpus=library).metadata["relevance"]
+        for text in (KNOWN, UNKNOWN)
+    )
+
+    assert near > 0.5 > 0.1 > far
+
+
+def test_a_minimum_drops_hits_without_a_change_of_their_order(hoprank: HopRank, library: str) -> None:
+    whole = hoprank.search(KNOWN, corpus=library)
+    ordered = sorted(hit.relevance for hit in whole.hits if hit.relevance is not None)
+    least = ordered[len(ordered) // 2]
+    kept = hoprank.search(KNOWN, corpus=library, min_relevance=least)
+
+    assert kept.hits == tuple(hit for hit in whole.hits if hit.relevance is not None and hit.relevance >= least)
+    assert 0 < len(kept.hits) < len(whole.hits)
+    assert kept.metadata["relevance"] == ordered[-1]
+    assert len(hoprank.context(KNOWN, corpus=library, min_relevance=1.0).passages) == 0
+
+
+def test_a_question_that_the_corpus_knows_nothing_about_is_told_so(hoprank: HopRank, library: str) -> None:
+    assert "warnings" not in hoprank.search(KNOWN, corpus=library).metadata
+    (warning,) = hoprank.search(UNKNOWN, corpus=library).metadata["warnings"]
+
+    assert f"The corpus {library} seems to know nothing about this: the best passage has a relevance of 0.0" in warning
+
+
+@pytest.mark.slow
+def test_the_example_knows_its_own_questions_and_no_everyday_ones(hoprank: HopRank, corpus_name: str) -> None:
+    hoprank.ingest(example_corpus(), corpus=corpus_name)
+    known = hoprank.settings.retrieve.known_relevance
+
+    def best(question: str) -> float:
+        relevance: float = hoprank.search(question, corpus=corpus_name).metadata["relevance"]
+        return relevance
+
+    own = [query.text for query in read_dataset(example_queryset()).queries]
+    assert [question for question in own if best(question) < known] == []
+    assert [question for question in EVERYDAY if best(question) >= known] == []

@@ -105,6 +105,15 @@ def test_what_is_near_in_meaning_and_words_is_relevant_and_what_chance_brings_is
     assert all(value < known for value in JUDGE.judge(FAR, HITS).values())
 
 
+@given(st.floats(0.1, 3), st.floats(-0.5, 0.5))
+def test_the_scale_of_a_model_does_not_matter(spread: float, shift: float) -> None:
+    vector = {id_: shift + spread * score for id_, score in NEAR.vector.scores.items()}
+    chance = Chance(shift + spread * CHANCE.mean, spread * CHANCE.deviation)
+    other = replace(NEAR, vector=ranked("vector", vector), chance=chance)
+
+    assert JUDGE.judge(other, HITS) == pytest.approx(JUDGE.judge(NEAR, HITS))
+
+
 def test_the_same_cosine_says_less_where_chance_brings_as_much() -> None:
     varied = replace(NEAR, chance=Chance(0.5, 0.1))
 

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser import browser_path
@@ -65,12 +66,13 @@ class Shots:
 
     def picture(self) -> None:
         """Take the README's picture."""
-        page = self._open("search", width=1240, height=700)
+        page = self._open("search", width=1320, height=920)
         page.wait_for_selector(HIT)
         self._draw(page)
-        page.locator(HIT).nth(self._given.hit - 1).evaluate("hit => hit.scrollIntoView({ block: 'center' })")
         page.evaluate("document.activeElement.blur()")
         self._save(page, "explorer")
+        file = self._given.folder / "explorer.png"
+        Image.open(file).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
 
     def _open(self, view: str, scheme: str = "light", width: int = 1440, height: int = 900) -> Page:
         context = self._browser.new_context(viewport={"width": width, "height": height}, color_scheme=_scheme(scheme))

@@ -84,6 +84,7 @@ def test_a_hit_is_drawn_and_a_click_on_a_node_goes_on(open_page: Open, library: 
     page.locator("#canvas").click(position=ada["place"])
     expect(page.locator("#node h3")).to_have_text("Ada Lovelace")
     expect(page.locator("#node")).to_contain_text("is mentioned in")
+    expect(page.locator("#node")).not_to_contain_text("undefined")
     assert page.evaluate("hoprank.drawing().size.nodes") > before["nodes"]
 
 

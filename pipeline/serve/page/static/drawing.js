@@ -8,6 +8,7 @@ import { spread } from "./spread.js";
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const RADIUS = 130;
 const MARGIN = 4;
+const WORDS = 34;
 
 /** A drawing in an element; `choose(id)` is called when a node is clicked. */
 export class Drawing {
@@ -107,7 +108,10 @@ export class Drawing {
       const { x, y } = node.position();
       const { x1, x2, y1, y2 } = node.boundingBox({ includeLabels: true, includeOverlays: false });
       const reach = { left: x - x1 + MARGIN, right: x2 - x + MARGIN, top: y - y1 + MARGIN, bottom: y2 - y + MARGIN };
-      return { id: node.id(), ...places.get(node.id()), ...reach };
+      const row = node.hasClass("path");
+      // The words of the path stand between its nodes.
+      if (row) reach.right += WORDS;
+      return { id: node.id(), ...places.get(node.id()), ...reach, row };
     });
   }
 

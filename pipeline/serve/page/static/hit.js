@@ -15,14 +15,15 @@ const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
  */
 export function hitItem(item, state, items, open) {
   const { metadata } = item;
+  const { texts, toggle } = passage(item);
   const item_ = make(
     "li", { className: "hit" },
     make("div", { className: "hit-head" }, heading(metadata, () => open(metadata.id)), relevance(metadata.relevance)),
     make("p", { className: "source" }, foreign(place(metadata))),
-    passage(item),
+    make("div", { className: "passage" }, texts),
     route(metadata.evidence, open),
     lead(metadata.evidence ?? [], items),
-    make("div", { className: "hit-foot" }, feedback(metadata, state), why(metadata)),
+    make("div", { className: "hit-foot" }, feedback(metadata, state), toggle, why(metadata)),
   );
   item_.dataset.id = metadata.id;
   return item_;
@@ -65,6 +66,7 @@ function heading(metadata, open) {
   return make("h2", {}, button);
 }
 
+/** Make the excerpt of a hit and its whole text, and the button that changes from one to the other. */
 function passage(item) {
   const short = excerptOf(item);
   const whole = make("p", { className: "whole", dir: "auto", hidden: true }, item.content.trim());
@@ -75,7 +77,7 @@ function passage(item) {
     toggle.textContent = whole.hidden ? "Whole passage" : "Excerpt";
     toggle.setAttribute("aria-expanded", String(!whole.hidden));
   };
-  return make("div", { className: "passage" }, short, whole, toggle);
+  return { texts: [short, whole], toggle };
 }
 
 /** Make the route that led to a hit, from the question on. */

@@ -9,7 +9,7 @@ export function showNode({ node, nodes, edges }, corpus, choose) {
   at("node").replaceChildren(
     make("h3", {}, make("span", { className: `dot ${node.type}` }), foreign(nameOf(node))),
     make("p", { className: "kind" }, KINDS[node.type], " · ", elsewhere(node, corpus)),
-    node.properties.text && make("p", { className: "whole", dir: "auto" }, node.properties.text.trim()),
+    ...(node.properties.text ? [make("p", { className: "whole", dir: "auto" }, node.properties.text.trim())] : []),
     ...groups(node, nodes, edges).map(([words, members]) => group(words, members, choose)),
   );
   at("node").scrollTop = 0;

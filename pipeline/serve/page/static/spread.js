@@ -7,7 +7,7 @@ const MOST_GROWTHS = 12;
 
 /**
  * Return places for boxes, and the scale at which all fit into `width` by `height`, at most 1. A box has a place (x, y)
- * and reaches `left`, `right`, `top` and `bottom` from there.
+ * and reaches `left`, `right`, `top` and `bottom` from there; those of a `row` are pushed apart along it.
  */
 export function spread(boxes, width, height) {
   let factor = 1;
@@ -51,7 +51,8 @@ function push(one, other) {
   const x = Math.min(one.x + one.right - other.x + other.left, other.x + other.right - one.x + one.left) + GAP;
   const y = Math.min(one.y + one.bottom - other.y + other.top, other.y + other.bottom - one.y + one.top) + GAP;
   if (x <= 0.5 || y <= 0.5) return false;
-  if (y <= x) move(one, other, "y", y);
+  // What is in a row stays in it.
+  if (y <= x && !(one.row && other.row)) move(one, other, "y", y);
   else move(one, other, "x", x);
   return true;
 }

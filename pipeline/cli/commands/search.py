@@ -70,17 +70,15 @@ def search(
         raise InputError("--from and --project are for a routed search.", "Give --routing too, or leave them out.")
     if corpus is not None and routing is not None:
         raise InputError("--routing searches projects instead of a corpus.", "Leave out --corpus or --routing.")
-    if min_relevance is not None and routing is not None:
-        raise InputError("--min-relevance is for the search of one corpus.", "Leave it out, or --routing.")
     conditions = read_filter(filters)
     with run.connect() as hoprank:
         name = corpus_or_only(hoprank.client, corpus) if routing is None else ""
         known = hoprank.settings.retrieve.known_relevance
         with spinner("Searching"):
             least = read_relevance(min_relevance, known)
-            options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain}
+            options = {"top_k": top_k, "filters": conditions, "leg": leg, "explain": explain, "min_relevance": least}
             if routing is None:
-                result = hoprank.search(question, corpus=name, min_relevance=least, **options)
+                result = hoprank.search(question, corpus=name, **options)
             else:
                 asking = {"none": "", ".": None}.get(source or "", source)
                 routed = {"mode": routing, "source": asking, "projects": projects or ()}

@@ -137,6 +137,7 @@ class Router:
         filters: Mapping[str, Any] | None = None,
         leg: Leg | str = Leg.WHOLE,
         explain: bool = False,
+        min_relevance: float | None = None,
     ) -> RetrieverResult:
         """Return the ``top_k`` passages of all searched projects that answer a question best.
 
@@ -144,10 +145,11 @@ class Router:
         the graph chooses. ``projects`` searches exactly these, in place of the few that
         the graph chooses: without a ``mode`` it is ``oracle`` if some are named, else ``graph``. The metadata of each
         hit has its ``project``, ``corpus``, ``route`` (the reasons) and ``relation``; that of the result has the route
-        as ``routing``. The question is embedded once.
+        as ``routing``. The question is embedded once. ``min_relevance`` is that of a search of one corpus.
 
-        If those that ``graph`` chose find nothing, all are searched; the route then says so. Raises QuestionError,
-        FilterError, and GraphError if there is no graph, a project is unknown, or none has an index.
+        If those that ``graph`` chose find nothing, or nothing of that relevance, all are searched; the route then says
+        so. Raises QuestionError, FilterError, and GraphError if there is no graph, a project is unknown, or none has an
+        index.
 
         Example::
 
@@ -164,7 +166,14 @@ class Router:
         def ask(one: Evidence) -> RetrieverResult | None:
             try:
                 return self._hoprank.search(
-                    question, vector, top_k, filters, corpus=one.project.corpus, leg=leg, explain=explain
+                    question,
+                    vector,
+                    top_k,
+                    filters,
+                    corpus=one.project.corpus,
+                    leg=leg,
+                    explain=explain,
+                    min_relevance=min_relevance,
                 )
             except CorpusError:
                 return None  # The corpus was dropped after the state was read.

@@ -93,6 +93,16 @@ def test_a_filter_that_the_chosen_projects_lack_widens_the_search(router: Router
     assert result.metadata["routing"]["widened"] == "ledger found nothing"
 
 
+def test_a_relevance_that_no_project_reaches_is_looked_for_in_all_and_told(router: Router) -> None:
+    result = router.search("Recommend a good moisturiser for dry skin", min_relevance=0.5)
+
+    assert result.items == ()
+    assert len(searched(result)) == 7
+    assert result.metadata["relevance"] < 0.06
+    assert result.metadata["warnings"][0].startswith("These projects seem to know nothing about this")
+    assert router.search(CLOSING, min_relevance=0.06).items
+
+
 def test_the_oracle_never_searches_other_projects(router: Router) -> None:
     result = router.search(CLOSING, mode="oracle", projects=["kiln"], filters={"language": "python"})
 

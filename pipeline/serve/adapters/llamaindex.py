@@ -20,7 +20,10 @@ except ImportError as error:
 
 _OPERATORS = {**COMPARISONS, "nin": "$nin", "any": "$in", "contains": "$eq"}
 _TEXT_OPERATORS = {"text_match": "$like", "text_match_insensitive": "$ilike"}
-_NOT_FOR_MODELS = ("id", "path", "ordinal", "start", "end", "line_start", "line_end", "rank", "score", "legs")
+_NOT_FOR_MODELS = (
+    *("id", "path", "ordinal", "start", "end", "line_start", "line_end"),
+    *("rank", "score", "relevance", "legs"),
+)
 """Metadata that prompts and embeddings leave out."""
 
 

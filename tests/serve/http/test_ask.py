@@ -12,6 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pipeline import HopRank
+from pipeline.serve.http.routes import ask as routes
 from tests.answer.endpoint import Endpoint, chat_endpoint, errs, event, hangs, says
 from tests.serve.http.conftest import Start
 from tests.serve.service import serving
@@ -122,8 +123,13 @@ def test_the_service_tells_which_model_answers(asking: TestClient, service: Test
     assert service.get("/v1/ask").json() == {"model": None}
 
 
-def leave(client: TestClient, body: Mapping[str, Any], after: bytes, later: float = 0) -> list[bytes]:
-    """Ask, and go away once ``after`` has arrived, or some seconds ``later``; return what has arrived."""
+def leave(
+    client: TestClient, body: Mapping[str, Any], after: bytes, later: float = 0, *, reads: bool = True
+) -> list[bytes]:
+    """Ask, and go away once ``after`` has arrived, or some seconds ``later``; return what has arrived.
+
+    A client that doesn't read stays, and takes nothing after ``after``.
+    """
     arrived: list[bytes] = []
 
     async def drive() -> None:
@@ -137,8 +143,10 @@ def leave(client: TestClient, body: Mapping[str, Any], after: bytes, later: floa
 
         async def send(message: Any) -> None:
             arrived.append(message.get("body", b""))
-            if after in arrived[-1]:
+            if after in arrived[-1] and reads:
                 asyncio.get_running_loop().call_later(later, left.set)
+            elif after in arrived[-1]:
+                await asyncio.Event().wait()
 
         headers = [(b"content-type", b"application/json"), (b"authorization", f"Bearer {TOKEN}".encode())]
         scope = {
@@ -155,7 +163,7 @@ def leave(client: TestClient, body: Mapping[str, Any], after: bytes, later: floa
             "client": ("127.0.0.1", 1),
             "server": ("127.0.0.1", 1),
         }
-        await client.app(scope, receive, send)
+        await asyncio.wait({asyncio.ensure_future(client.app(scope, receive, send))})
 
     assert client.portal
     client.portal.call(drive)
@@ -177,6 +185,18 @@ def test_a_client_that_leaves_ends_the_model_s_work_and_frees_its_place(
     assert len(endpoint.requests) == 2
     assert endpoint.gone.wait(2)
 
+    assert ask(asking, corpus=library)[-1][0] == "done"
+
+
+def test_a_client_that_does_not_read_holds_no_place_for_ever(
+    asking: TestClient, endpoint: Endpoint, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "_READING_SECONDS", -4.0)  # one second is left of five
+    endpoint.will(hangs())
+
+    leave(asking, {"query": QUESTION, "corpus": library}, b"event: context", reads=False)
+
+    monkeypatch.undo()
     assert ask(asking, corpus=library)[-1][0] == "done"
 
 

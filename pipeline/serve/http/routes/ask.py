@@ -1,5 +1,6 @@
 """Answers by the language model of the settings, as they are written."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Annotated
@@ -20,6 +21,10 @@ from pipeline.serve.http.state import Granted, Service
 
 router = APIRouter(prefix="/v1", tags=["ask"])
 
+_READING_SECONDS = 30.0
+"""Beyond ``ask.timeout``, in which a client has to have read an answer: it could else hold a place for ever. Chosen by
+hand."""
+
 
 async def _found(body: AskRequest, service: Service, grant: Granted) -> AsyncIterator[Context]:
     """Find the context, and hold a place while the answer is written: what is refused is no stream yet."""
@@ -29,6 +34,9 @@ async def _found(body: AskRequest, service: Service, grant: Granted) -> AsyncIte
     settings = service.connection.settings.ask
     check_model(settings)
     await service.answers.take()
+    request = asyncio.current_task()
+    assert request is not None  # noqa: S101 - it runs
+    unread = asyncio.get_running_loop().call_later(settings.timeout + _READING_SECONDS, request.cancel)
     try:
         yield await service.gate.run(
             service.connection.context,
@@ -41,6 +49,7 @@ async def _found(body: AskRequest, service: Service, grant: Granted) -> AsyncIte
             min_relevance=body.min_relevance,
         )
     finally:
+        unread.cancel()
         service.answers.give()
 
 

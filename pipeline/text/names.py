@@ -9,9 +9,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
 import ahocorasick
+import Stemmer
 
 from pipeline.resources import word_lists
 from pipeline.text.cached import cached
@@ -54,6 +56,10 @@ ARTICLES = frozenset(("the", "a", "an"))
 
 FUNCTION_WORDS = ARTICLES | frozenset(_WORDS["function_words"].split())
 """English function words and words that begin a request. A phrase of these words alone names nothing."""
+
+_VERBS = frozenset(_WORDS["verbs"].split())
+_OPENERS = frozenset(_WORDS["openers"].split())
+_INFLECTED = re.compile(r"[a-z]+(?:s|ed|ing)")
 
 _ARTICLE = re.compile(r"^\W*(?:the|a|an)\s+")
 _LONGEST_SPAN = 8  # words; longer runs are headlines. These three are chosen by hand, not measured
@@ -252,12 +258,34 @@ class Casing:
         return casing
 
     def is_common(self, word: str) -> bool:
-        """Return whether ``word``, given in lower case, is more often lower-case than capitalised in a sentence."""
-        return self.lower[word] > self.upper[word]
+        """Return whether ``word``, given in lower case, is more often lower-case than capitalised in a sentence.
+
+        A form of an English verb and an English opener count as if they were lower-case once more: a corpus may have
+        them at the beginnings of sentences alone.
+        """
+        return self.lower[word] + (word in _OPENERS or _is_inflected(word)) > self.upper[word]
 
     def is_no_name(self, word: str) -> bool:
         """Return whether ``word``, given in lower case, is lower-case so often that alone it is never a name."""
-        return self.lower[word] > _COMMON_RATIO * self.upper[word]
+        ordinary = word in _VERBS or word in _OPENERS or _is_inflected(word)
+        return self.lower[word] + ordinary > _COMMON_RATIO * self.upper[word]
+
+
+@cached(200_000)  # chosen by hand, to bound memory
+def _is_inflected(word: str) -> bool:
+    """Return whether a word in lower case is an inflected form of one of the listed verbs."""
+    return word not in _VERBS and _INFLECTED.fullmatch(word) is not None and _stem(word) in _stems()
+
+
+@cache
+def _stems() -> frozenset[str]:
+    return frozenset(map(_stem, _VERBS))
+
+
+def _stem(word: str) -> str:
+    # A stemmer isn't safe to share between threads.
+    stem: str = Stemmer.Stemmer("english").stemWord(word)
+    return stem
 
 
 def spans(text: str, text_words: Sequence[Word], casing: Casing) -> Iterator[Name]:

@@ -115,6 +115,23 @@ def test_the_casing_of_a_word_is_counted_inside_sentences_only() -> None:
     assert not Casing([words(f"by Rose {'rose ' * 5}")]).is_no_name("rose")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Designed by Ada Lovelace. Speaks to nobody.",
+        "Using it. Configuring Ada Lovelace’s loom.",
+        "Unfortunately Ada Lovelace left. Connect.",
+    ],
+)
+def test_a_form_of_a_verb_that_opens_sentences_alone_is_no_name(text: str) -> None:
+    assert names(text) == ["ada lovelace"]
+
+
+def test_such_a_form_is_a_name_where_a_sentence_writes_it_so() -> None:
+    assert names("Running is a band.", "We met Running and heard Running.") == ["running"]
+    assert names("Emily left. Alfred stayed. Viking ships.") == ["emily", "alfred", "viking"]
+
+
 def test_accents_written_apart_belong_to_their_word() -> None:
     decomposed = unicodedata.normalize("NFD", "in Besançon by Éric")
 

@@ -131,7 +131,9 @@ class LexiconUpdate:
         changed = list(self._casing.changed())
         self._casing.load(changed)
         flipped = {
-            word for word in changed if _decision(self._casing.before(word)) != _decision(self._casing.after(word))
+            word
+            for word in changed
+            if _decision(word, self._casing.before(word)) != _decision(word, self._casing.after(word))
         }
         entries = old.gazetteer.changed_entries(updated.gazetteer)
         aliases = old.aliases.changed_keys(updated.aliases)
@@ -221,6 +223,6 @@ def _casing(counts: CountsByKey) -> Casing:
     return Casing.of(lower, upper)
 
 
-def _decision(counts: Counts) -> tuple[bool, bool]:
-    casing = _casing({"": counts})
-    return casing.is_common(""), casing.is_no_name("")
+def _decision(word: str, counts: Counts) -> tuple[bool, bool]:
+    casing = _casing({word: counts})
+    return casing.is_common(word), casing.is_no_name(word)

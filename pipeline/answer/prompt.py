@@ -34,4 +34,4 @@ def messages_of(context: Context) -> list[Message]:
 def _shown(passage: Passage) -> str:
     """Return a passage with its document's key, and no path: where files are on this machine is nobody's business."""
     tie = f"; {passage.tie} [{passage.after}]" if passage.tie else ""
-    return f"{passage.head}\nDocument: {passage.document}{tie}\n\n{passage.text}"
+    return f"{passage.head}\nDocument: {passage.document}{tie}\n\n{passage.shown}"

@@ -63,6 +63,11 @@ class Passage:
         """Its source, and its relation to the earlier passage."""
         return self.source if self.tie is None else f"{self.source}; {self.tie} [{self.after}]"
 
+    @property
+    def shown(self) -> str:
+        """Its text for a language model: without the lines of signs under headings, which may open a fence."""
+        return without_rules(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -258,6 +263,6 @@ def _shortened(passage: Passage, budget: int, count: Count) -> tuple[Passage, ..
 
 def _markdown(passages: Sequence[Passage]) -> str:
     return "\n".join(
-        f"## [{number}] {passage.head}\n\nSource: {passage.citation}\n\n{without_rules(passage.text)}\n"
+        f"## [{number}] {passage.head}\n\nSource: {passage.citation}\n\n{passage.shown}\n"
         for number, passage in enumerate(passages, 1)
     )

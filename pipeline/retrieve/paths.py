@@ -15,6 +15,7 @@ from pipeline.retrieve.expansion import Mentions, Neighbourhood
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import mentions_of
+from pipeline.retrieve.scoring.features import TEXT_FEATURES
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import WalkSettings
 
@@ -48,15 +49,16 @@ Nodes: TypeAlias = Sequence[tuple[str, Step | None]]
 def read_paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> dict[str, tuple[PathStep, ...]]:
     """Return the path to each hit, by id, from node to node; raises Superseded if the generation is gone.
 
-    A hit that stands higher than in hybrid has the likeliest path of the walk from a name in the question; if none
-    leads to it, from a seed passage; if none does either, what lifted it in place of a path. A hit that stands no
-    higher has the name that leads right to it, or is said to be found by vector and full text. No path passes through
-    a chunk that the trace's filter doesn't admit, since the neighbourhood has no others.
+    A hit that the graph lifts above its place in hybrid has the likeliest path of the walk from a name in the question;
+    if none leads to it, from a seed passage. One that its text alone lifts says so in place of a path. A hit that
+    stands no higher has the name that leads right to it, or is said to be found by vector and full text. No path passes
+    through a chunk that the trace's filter doesn't admit, since the neighbourhood has no others.
     """
     names, here = _by_weight(trace), _with_single_names(trace)
     lifted, settings = _lifted(trace, hits), reader.settings.walk
-    nodes = likeliest_paths(here, names, settings, lifted)
-    passages = likeliest_paths(here, trace.seeds.chunks, settings, [id_ for id_ in lifted if id_ not in nodes])
+    by_graph = [hit.id for hit in hits if hit.id in lifted and _graph_speaks_for(hit)]
+    nodes = likeliest_paths(here, names, settings, by_graph)
+    passages = likeliest_paths(here, trace.seeds.chunks, settings, [id_ for id_ in by_graph if id_ not in nodes])
     nodes |= {id_: path for id_, path in passages.items() if len(path) > 1}
     nodes = {id_: by_references(path, here) for id_, path in nodes.items()}
     for name in (id_ for id_ in names if id_ in here.entities):
@@ -92,6 +94,12 @@ def _lifted(trace: RankingTrace, hits: Sequence[Hit]) -> list[str]:
     of_hybrid = any(ranking.leg == Leg.HYBRID for ranking, _ in trace.parts)
     before, after = trace.candidates.hybrid.ranks() if of_hybrid else {}, trace.ranking.ranks()
     return [hit.id for hit in hits if after[hit.id] < before.get(hit.id, math.inf)]
+
+
+def _graph_speaks_for(hit: Hit) -> bool:
+    """Return whether the features of the graph raise the score of a hit; of a leg without features it alone ranks."""
+    added = [value for name, value in (hit.features or {}).items() if name not in TEXT_FEATURES]
+    return not added or math.fsum(added) > 0
 
 
 def _found_by(trace: RankingTrace, hit: Hit, *, lifted: bool) -> PathStep:

@@ -127,6 +127,15 @@ def test_a_first_passage_that_is_too_long_is_cut_between_words() -> None:
     assert 85 < built.tokens <= 100
 
 
+def test_signs_under_a_heading_are_not_shown_to_a_language_model() -> None:
+    found = result(hit(1, "otter", "Otter\n~~~~~\n\nIt rises here.\n\n```\n~~~~~\n```"))
+
+    context = build_context(QUESTION, found, NOTHING, 10_000, characters)
+
+    assert context.passages[0].text == found.hits[0].text
+    assert "\n\nOtter\n\nIt rises here.\n\n```\n~~~~~\n```\n" in context.to_markdown()
+
+
 def test_a_budget_without_room_for_anything_gives_nothing() -> None:
     built = build_context(QUESTION, result(hit(1, "otter", "swims")), NOTHING, 5, characters)
 

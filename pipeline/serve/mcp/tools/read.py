@@ -18,7 +18,6 @@ from pipeline.serve.mcp import models
 from pipeline.serve.mcp.models import Corpus, Filters, MinRelevance, Query, TopK
 from pipeline.serve.mcp.service import Call
 from pipeline.serve.mcp.uris import document_uri, parse_document_uri
-from pipeline.text.plain import without_rules
 
 _ADDRESS = re.compile(
     r"https?://(\[[\da-f:.]+\]|[^/?#@:\[\]\s\"<>\\^`{|}]+)(:\d+)?([/?#][^\s\"<>\\^`{|}]*)?", re.IGNORECASE
@@ -105,7 +104,7 @@ def context(
             expand=expand,
             min_relevance=min_relevance,
         )
-        text = fence([f"{one.head}\nSource: {one.citation}\n\n{without_rules(one.text)}" for one in found.passages])
+        text = fence([f"{one.head}\nSource: {one.citation}\n\n{one.shown}" for one in found.passages])
         size = call.hoprank.embedder.count_tokens(text)
         if size <= tokens or not found.passages:
             break

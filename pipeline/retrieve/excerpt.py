@@ -1,5 +1,6 @@
 """Excerpts: the part of a passage nearest to a question, for people who skim many hits."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.embedding.embedder import Embedder
+from pipeline.records import Vector
+from pipeline.retrieve.lru import Recent
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.scoring.coverage import stem, terms_of
 from pipeline.text.index_words import compared_words
@@ -17,6 +20,11 @@ from pipeline.text.prose import sentences
 # of long passages that hold the answer show it for 73 and 71% instead of 62 and 60; 2WikiMultiHopQA: 59 instead of 48.
 _COVERED = 0.75  # of a sentence with all the words of the question that the passage's title lacks
 _OPENING = 0.4  # of the first sentence of a document, which says what it is about
+
+_KEPT: Recent[tuple[str, str], Vector] = Recent(5_000)
+"""Vectors of sentences by model and text: who asks while typing sees the same passages again. Some 8 megabytes."""
+
+_LOCK = threading.Lock()
 
 
 def with_excerpts(result: RetrieverResult, question: str, embedder: Embedder) -> RetrieverResult:
@@ -43,28 +51,41 @@ def excerpts(
     ``vector`` is the question's embedding, if the search computed it already (``RetrieverResult.query_vector``).
     """
     texts = [plain_sentences(item.content.strip()) for item in items]
-    spans = []
-    for text in texts:
-        telling = [span for span in sentences(text, 0, len(text)) if any(map(str.isalnum, text[slice(*span)]))]
-        spans.append(telling or [(0, len(text))])
-    if not any(len(cut) > 1 for cut in spans):
-        return [_excerpt(text, cut, 0, most) for text, cut in zip(texts, spans, strict=True)]
-    # A sentence often says "she"; the title says who.
-    alone = [
-        f"{item.metadata['title']}\n{text[start:end]}"
-        for item, text, cut in zip(items, texts, spans, strict=True)
-        for start, end in cut
-    ]
-    query_vector = vector if len(vector) else embedder.embed_query(question)
-    nearness = embedder.embed_passages(alone) @ np.asarray(query_vector, dtype=np.float32)
-    nearness = nearness / (nearness.std() or 1.0)
-    shown, begin = [], 0
-    for item, text, cut in zip(items, texts, spans, strict=True):
-        scores = nearness[begin : begin + len(cut)] + _COVERED * _coverage(item, text, cut, question)
-        scores[0] += 0.0 if item.metadata.get("ordinal") else _OPENING
-        shown.append(_excerpt(text, cut, int(scores.argmax()), most))
-        begin += len(cut)
-    return shown
+    cuts = [_telling(text) for text in texts]
+    best = [0] * len(texts)
+    # Of a passage that is shown whole no sentence is chosen.
+    if long := [place for place, text in enumerate(texts) if len(cuts[place]) > 1 and len(text) > most]:
+        query_vector = vector if len(vector) else embedder.embed_query(question)
+        # A sentence often says "she"; the title says who.
+        alone = [
+            f"{items[place].metadata['title']}\n{texts[place][slice(*span)]}" for place in long for span in cuts[place]
+        ]
+        nearness = _vectors(embedder, alone) @ np.asarray(query_vector, dtype=np.float32)
+        parts = np.split(nearness / (nearness.std() or 1.0), np.cumsum([len(cuts[place]) for place in long])[:-1])
+        for place, near in zip(long, parts, strict=True):
+            scores = near + _COVERED * _coverage(items[place], texts[place], cuts[place], question)
+            scores[0] += 0.0 if items[place].metadata.get("ordinal") else _OPENING
+            best[place] = int(scores.argmax())
+    return [_excerpt(text, cut, at, most) for text, cut, at in zip(texts, cuts, best, strict=True)]
+
+
+def _telling(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text that say anything; the whole text if none does."""
+    telling = [span for span in sentences(text, 0, len(text)) if any(map(str.isalnum, text[slice(*span)]))]
+    return telling or [(0, len(text))]
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str]) -> Vector:
+    """Return the embeddings of sentences, shape ``(len(texts), dimension)``; those that were made last are kept."""
+    model = str(embedder.identity)
+    with _LOCK:
+        known = {text: _KEPT.use((model, text), _KEPT[model, text]) for text in texts if (model, text) in _KEPT}
+    if missing := list(dict.fromkeys(text for text in texts if text not in known)):
+        known |= zip(missing, embedder.embed_passages(missing), strict=True)
+        with _LOCK:
+            for text in missing:
+                _KEPT.use((model, text), known[text])
+    return np.stack([known[text] for text in texts])
 
 
 def _coverage(

@@ -101,6 +101,18 @@ def test_of_like_sentences_the_one_with_the_words_of_the_question_is_shown(embed
     assert shown == "... She had a terrier there, kept in a drawer. Enough."
 
 
+def test_sentences_that_were_embedded_and_passages_shown_whole_are_not_embedded_again(
+    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = excerpts([item(PASSAGE)], QUESTION, embedder)
+    monkeypatch.setattr(embedder, "embed_passages", None)
+
+    assert excerpts([item(PASSAGE), item("It is short. It is whole.")], QUESTION, embedder) == [
+        *before,
+        "It is short. It is whole.",
+    ]
+
+
 def test_each_hit_has_its_own_in_order(embedder: Embedder) -> None:
     texts = ["Alpha lies here. It is old.", "", "Beta lies there."]
 

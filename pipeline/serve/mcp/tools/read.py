@@ -40,11 +40,22 @@ def search(
     filters: Filters = None,
     leg: Annotated[Leg, Field(description="The ranking; hoprank is all of them, fused.")] = Leg.WHOLE,
     min_relevance: MinRelevance = None,
+    excerpts: Annotated[
+        bool, Field(description="Add to each passage the sentences that answer best; without them a search is faster.")
+    ] = True,
 ) -> models.SearchResults:
     """Return the passages that answer a question best."""
     corpus = _chosen(call, corpus)
     found = call.hoprank.search(
-        query, None, top_k, filters, corpus=corpus, leg=leg, min_relevance=min_relevance, explain=True, excerpts=True
+        query,
+        None,
+        top_k,
+        filters,
+        corpus=corpus,
+        leg=leg,
+        min_relevance=min_relevance,
+        explain=True,
+        excerpts=excerpts,
     )
     results = [_result(corpus, item) for item in found.items]
     return models.SearchResults(results=results, **_judged(found.metadata))
@@ -154,7 +165,7 @@ def _result(corpus: str, item: RetrieverResultItem) -> models.SearchResult:
         title=hit["title"] or hit["document"],
         url=_url(uri, hit["document_metadata"]),
         text=item.content,
-        excerpt=hit["excerpt"],
+        excerpt=hit.get("excerpt", ""),
         path=evidence_line(hit["evidence"]),
         source=source_of(hit["document"], hit["path"], hit["line_start"], hit["line_end"]),
         heading=hit["heading"],

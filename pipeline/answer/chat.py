@@ -68,6 +68,7 @@ async def write(settings: AskSettings, messages: Sequence[Message]) -> AsyncGene
     Raises ConfigurationError if the endpoint refuses the request or the model is unknown, AnswerFailed if it fails,
     writes what isn't the protocol, or takes longer than ``ask.timeout``; ExtraMissing without the package openai.
     """
+    await asyncio.to_thread(_import_client)  # it takes a second, or some, for which the event loop would stand still
     deadline = time.monotonic() + settings.timeout
     characters = 0
     async with _named_errors(settings), _stream(settings, messages, deadline) as stream:
@@ -80,6 +81,14 @@ async def write(settings: AskSettings, messages: Sequence[Message]) -> AsyncGene
             yield delta
             if delta.finish:  # what follows is no text, and some endpoints leave the connection open
                 return
+
+
+def _import_client() -> None:
+    try:
+        import openai
+        import openai.resources.chat.completions  # noqa: F401 - it is imported at its first use
+    except ImportError as error:
+        raise ExtraMissing.of("ask", error) from error
 
 
 @asynccontextmanager
@@ -146,10 +155,8 @@ def _delta(chunk: Any) -> Delta:
 @asynccontextmanager
 async def _named_errors(settings: AskSettings) -> AsyncIterator[None]:
     """Raise what the client raises as errors that name the endpoint, its words and what to do."""
-    try:
-        import openai
-    except ImportError as error:
-        raise ExtraMissing.of("ask", error) from error
+    import openai
+
     try:
         yield
     except (TimeoutError, openai.APITimeoutError):

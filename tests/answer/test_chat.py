@@ -54,7 +54,7 @@ def server(running: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
 
 
 def settings(server: Endpoint, **values: Any) -> Settings:
-    return load_settings({"ask": {"base_url": server.root, "model": "some/model", "timeout": 5, **values}})
+    return load_settings({"ask": {"base_url": server.root, "model": "some/model", "timeout": 20, **values}})
 
 
 def asked(server: Endpoint, context: Context = CONTEXT, **values: Any) -> list[Any]:
@@ -281,7 +281,7 @@ def test_trouble_ends_in_one_clear_error(server: Endpoint, kind: str) -> None:
     server.will(reply)
 
     with pytest.raises(error, match=f"(?s){said}") as caught:
-        asked(server, api_key=KEY, timeout=0.2 if kind.startswith("hangs") else 5)
+        asked(server, api_key=KEY, timeout=0.2 if kind.startswith("hangs") else 20)
 
     assert caught.value.fix
     assert KEY not in str(caught.value)
@@ -386,6 +386,7 @@ def test_a_key_that_no_header_takes_is_refused_and_not_shown(server: Endpoint) -
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_the_client_is_imported_when_a_model_is_asked_and_not_before() -> None:
     code = "import sys, pipeline.api, pipeline.async_api; print('openai' in sys.modules)"
 

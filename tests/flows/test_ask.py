@@ -42,7 +42,7 @@ def endpoint(running: Endpoint) -> Endpoint:
 def asking(hoprank: HopRank, endpoint: Endpoint) -> HopRank:
     """A connection with a model."""
     ask = AskSettings.model_validate(
-        {**hoprank.settings.ask.model_dump(), "base_url": endpoint.root, "model": "some/model", "timeout": 5}
+        {**hoprank.settings.ask.model_dump(), "base_url": endpoint.root, "model": "some/model", "timeout": 20}
     )
     return HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update={"ask": ask}))
 

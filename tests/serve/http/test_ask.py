@@ -38,7 +38,7 @@ def endpoint(running: Endpoint) -> Endpoint:
 @pytest.fixture(scope="module")
 def asking(running: Endpoint, start: Start, library: str) -> TestClient:
     """A service whose model is at the endpoint; its token opens the library alone."""
-    ask = {"base_url": running.root, "model": "some/model", "timeout": 5}
+    ask = {"base_url": running.root, "model": "some/model", "timeout": 20}
     return start(ask, tokens=[{"token": TOKEN, "corpora": [library]}], max_answers=1, queue_timeout=0.2)
 
 
@@ -191,7 +191,7 @@ def test_a_client_that_leaves_ends_the_model_s_work_and_frees_its_place(
 def test_a_client_that_does_not_read_holds_no_place_for_ever(
     asking: TestClient, endpoint: Endpoint, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routes, "_READING_SECONDS", -4.0)  # one second is left of five
+    monkeypatch.setattr(routes, "_READING_SECONDS", -19.0)  # one second is left of twenty
     endpoint.will(hangs())
 
     leave(asking, {"query": QUESTION, "corpus": library}, b"event: context", reads=False)

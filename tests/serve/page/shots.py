@@ -1,7 +1,8 @@
 """Screenshots of the explorer's states, to look at: ``python -m tests.serve.page.shots URL CORPUS FOLDER "QUESTION"``.
 
 The service at URL has no token, and gets a scratch corpus, which is dropped at the end. ``--hit N`` is the hit to draw.
-With ``--picture`` only the README's picture is taken, ``explorer.png``: the question, and the hit with its path, drawn.
+With ``--picture`` only the README's picture is taken, ``explorer.png``: the question, and the hit with its path, drawn;
+it is of ``hoprank demo``, its last example and the second hit, in ``pipeline/docs/images``.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class Shots:
     def picture(self) -> None:
         """Take the README's picture."""
         page = self._open("search", width=1320, height=920)
+        page.wait_for_selector(HIT)
+        page.reload()  # the first question waited for the model
         page.wait_for_selector(HIT)
         self._draw(page)
         page.evaluate("document.activeElement.blur()")

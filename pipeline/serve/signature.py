@@ -67,8 +67,10 @@ class Signature:
 
 
 def warned(answer: dict[str, Any], warnings: Sequence[str]) -> dict[str, Any]:
-    """Return an answer with its ``warnings`` (:func:`pipeline.retrieve.question.remarks`), if there are any."""
-    return {**answer, "warnings": list(warnings)} if warnings else answer
+    """Return an answer with ``warnings`` (:func:`pipeline.retrieve.question.remarks`) that it doesn't have yet."""
+    own = answer.get("warnings", [])
+    new = [warning for warning in warnings if warning not in own]
+    return {**answer, "warnings": [*own, *new]} if new else answer
 
 
 class _Untitled(GenerateJsonSchema):

@@ -80,3 +80,10 @@ def test_an_answer_says_which_question_was_used_in_part() -> None:
         "warnings": ["The task has 18,699 characters; its first 9,998 are read."],
     }
     assert warned(answer, []) == answer
+
+
+def test_warnings_join_those_that_an_answer_has() -> None:
+    answer = {"warnings": ["The corpus seems to know nothing.", "Cut."]}
+
+    assert warned(answer, ["Cut.", "Folded."]) == {"warnings": [*answer["warnings"], "Folded."]}
+    assert warned(answer, ["Cut."]) == answer

@@ -138,7 +138,7 @@ def _call(tool: Tool, signature: Signature, call: Call, arguments: dict[str, Any
         result = tool.function(call, **given)
     structured = warned(signature.dump(result), warnings)
     text = json.dumps(structured, ensure_ascii=False) if tool.text is None else tool.text(result)
-    texts = [text, *warnings] if tool.text else [text]
+    texts = [text, *structured.get("warnings", ())] if tool.text else [text]
     return types.CallToolResult(content=[types.TextContent(text=one) for one in texts], structured_content=structured)
 
 

@@ -78,6 +78,22 @@ def test_a_question_longer_than_is_read_is_answered_and_that_is_said(talk: Talk,
     assert [one.model_dump()["text"] for one in context.content[1:]] == [said]
 
 
+def test_a_corpus_that_seems_to_know_nothing_is_said_to(talk: Talk, library: str) -> None:
+    found, context = (
+        talk.result(name, query="Recommend a good moisturiser for dry skin", corpus=library)
+        for name in ("search", "context")
+    )
+
+    (said,) = found.structured_content["warnings"]
+    assert "seems to know nothing about this" in said
+    assert context.structured_content["warnings"] == [said]
+    assert context.content[1].model_dump()["text"] == said
+    best = max(one["relevance"] for one in found.structured_content["results"])
+    assert found.structured_content["relevance"] == best < 0.06
+    none = talk.call("search", query="Recommend a moisturiser", corpus=library, min_relevance=0.9)
+    assert none["results"] == []
+
+
 def test_a_long_document_comes_in_parts(talk: Talk, library: str) -> None:
     uri = f"hoprank://corpora/{library}/documents/long"
     whole = talk.call("fetch", id=uri)

@@ -20,9 +20,10 @@ class RetrieverResultItem:
     ``metadata`` holds id, document, title, heading, path, ordinal, start and end (characters), line_start and line_end,
     rank, score, relevance (0 to 1, None if it can't be told; :mod:`pipeline.retrieve.scoring.relevance`), the
     document's own metadata as ``document_metadata``, the chunk's own as ``chunk_metadata``, and ``legs``: the rank,
-    score and share of each leg that found it. With an explanation asked for it has ``evidence`` too, the path from a
-    seed to the hit, from node to node, ``features``, what each adds to the score, and ``reasons``, what speaks for the
-    hit: the question's ``names`` and ``words`` in it, and its ``meaning``, beyond what chance brings.
+    score and share of each leg that found it. With an explanation asked for it has ``evidence`` too, the path that
+    lifted the hit, from node to node, ``features``, what each adds to the score, and ``reasons``, what speaks for the
+    hit: the question's ``names`` and ``words`` in it, and its ``meaning``, beyond what chance brings. With excerpts
+    asked for it has ``excerpt``, the sentences that answer best.
     """
 
     content: str

@@ -266,8 +266,9 @@ class Hit:
 
     ``document`` is its document's key; ``start`` and ``end`` are characters. As read from the graph a hit has no rank
     yet, which is 0. ``relevance`` is the probability that it is relevant, 0 to 1, None if it can't be told.
-    ``evidence`` is the path from a seed to it, ``features`` what each feature adds to its score, and ``reasons`` what
-    speaks for it; all three are None unless an explanation was asked for.
+    ``evidence`` is the path that lifted it, ``features`` what each feature adds to its score, and ``reasons`` what
+    speaks for it; all three are None unless an explanation was asked for. ``excerpt`` is the sentences that answer
+    best, None unless they were.
     """
 
     id: str
@@ -290,3 +291,4 @@ class Hit:
     evidence: tuple[PathStep, ...] | None = None
     features: Mapping[str, float] | None = None
     reasons: Reasons | None = None
+    excerpt: str | None = None

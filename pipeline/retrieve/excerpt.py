@@ -28,13 +28,10 @@ _LOCK = threading.Lock()
 
 
 def with_excerpts(result: RetrieverResult, question: str, embedder: Embedder) -> RetrieverResult:
-    """Return a result whose items have their ``excerpt`` in the metadata; ``question`` as it was asked."""
+    """Return a result whose hits have their ``excerpt``; ``question`` as it was asked."""
     shown = excerpts(result.items, question, embedder, vector=result.query_vector)
-    items = zip(result.items, shown, strict=True)
-    return replace(
-        result,
-        items=tuple(replace(item, metadata={**item.metadata, "excerpt": excerpt}) for item, excerpt in items),
-    )
+    hits = tuple(replace(hit, excerpt=excerpt) for hit, excerpt in zip(result.hits, shown, strict=True))
+    return replace(result, items=tuple(map(RetrieverResultItem.of, hits)), hits=hits)
 
 
 def excerpts(

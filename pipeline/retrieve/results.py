@@ -41,6 +41,8 @@ class RetrieverResultItem:
         if hit.evidence is not None and hit.features is not None:
             values["evidence"] = [asdict(step) for step in hit.evidence]
             values["features"] = dict(hit.features)
+        if hit.excerpt is not None:
+            values["excerpt"] = hit.excerpt
         if hit.reasons is not None:
             names, words, meaning = hit.reasons.names, hit.reasons.words, hit.reasons.meaning
             values["reasons"] = {"names": list(names), "words": list(words), "meaning": meaning}

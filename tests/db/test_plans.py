@@ -93,6 +93,7 @@ PARAMS: Mapping[str, Any] = {
     "names": ["e"],
     "next": 0.5,
     "now": "2026-01-01",
+    "probes": [[0.1] * 384],
     "projection": "hoprank-graph-x-1-out",
     "other": "k",
     "prefix": "x:",

@@ -248,14 +248,19 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.fixture
+def whole(hoprank: HopRank, name: str, tmp_path: Path) -> tuple[str, ...]:
+    """The lines of an export."""
+    return tuple(exported(hoprank, name, tmp_path / "whole.jsonl").read_text().splitlines())
+
+
 @pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), value=ANYTHING)
 def test_any_value_of_any_field_is_taken_or_refused_by_name(
-    hoprank: HopRank, name: str, other: str, tmp_path: Path, data: st.DataObject, value: object
+    hoprank: HopRank, whole: tuple[str, ...], other: str, tmp_path: Path, data: st.DataObject, value: object
 ) -> None:
-    path = exported(hoprank, name, tmp_path / "corpus.jsonl")
-    lines = path.read_text().splitlines()
+    path, lines = tmp_path / "corpus.jsonl", [*whole]
     at = data.draw(st.integers(0, len(lines) - 1))
     ((kind, fields),) = json.loads(lines[at]).items()
     field = data.draw(st.sampled_from([*fields, "new"]))

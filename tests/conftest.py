@@ -89,11 +89,12 @@ LIBRARY = {
 
 
 LONGEST = (
-    "test_aot.py test_one_truth.py test_generated_corpus.py test_backup.py test_kills.py test_lifecycle.py".split()
+    *("test_aot.py", "test_one_truth.py", "test_generated_corpus.py"),
+    *("test_backup.py", "test_kills.py", "test_lifecycle.py", "test_transfer.py"),
 )
 """Files that take half a minute or more: a worker that begins with them isn't waited for at the end.
 
-The first records what the servers of the last three start with, while the other worker is at one of the second two.
+The first records what the servers of the later ones start with, while the other worker is at the next two.
 """
 FIRST_STAGE = "not server and not slow"
 """Selects the tests that need no server: ``pytest -m "not server and not slow"``."""

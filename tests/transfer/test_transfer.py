@@ -52,6 +52,12 @@ def other(new_corpus: NewCorpus) -> Iterator[str]:
         yield other
 
 
+@pytest.fixture(scope="module")
+def whole(hoprank: HopRank, name: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """The lines of an export of the corpus ``name``."""
+    return tuple(exported(hoprank, name, tmp_path_factory.mktemp("whole") / "corpus.jsonl").read_text().splitlines())
+
+
 def exported(hoprank: HopRank, name: str, path: Path, *, embeddings: bool = True) -> Path:
     maintain.export_corpus(hoprank.client, name, path, embeddings=embeddings, progress=Progress())
     return path
@@ -209,10 +215,15 @@ def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[
     ],
 )
 def test_what_is_no_export_is_refused_and_leaves_no_corpus(
-    hoprank: HopRank, name: str, other: str, tmp_path: Path, spoil: Callable[[list[str]], list[str]], said: str
+    hoprank: HopRank,
+    whole: tuple[str, ...],
+    other: str,
+    tmp_path: Path,
+    spoil: Callable[[list[str]], list[str]],
+    said: str,
 ) -> None:
-    path = exported(hoprank, name, tmp_path / "corpus.jsonl")
-    path.write_text("\n".join(spoil(path.read_text().splitlines())))
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(spoil([*whole])))
 
     with pytest.raises(InputError, match=said) as caught:
         imported(hoprank, path, other)
@@ -222,11 +233,10 @@ def test_what_is_no_export_is_refused_and_leaves_no_corpus(
 
 
 def test_a_document_whose_chunks_are_apart_is_refused(
-    hoprank: HopRank, name: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hoprank: HopRank, whole: tuple[str, ...], other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pipeline.transfer.restore._BATCH", 1)
-    path = exported(hoprank, name, tmp_path / "corpus.jsonl")
-    lines = path.read_text().splitlines()
+    path, lines = tmp_path / "corpus.jsonl", [*whole]
     places = [at for at, line in enumerate(lines) if "chunk" in json.loads(line)]
     long = [at for at in places if json.loads(lines[at])["chunk"]["document"] == "long.md"]
     assert len(long) > 1
@@ -246,12 +256,6 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=4,
 )
-
-
-@pytest.fixture
-def whole(hoprank: HopRank, name: str, tmp_path: Path) -> tuple[str, ...]:
-    """The lines of an export."""
-    return tuple(exported(hoprank, name, tmp_path / "whole.jsonl").read_text().splitlines())
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ COPY pipeline pipeline
 # By uv, which reads in pyproject.toml that the package of the model's weights is to bring no PyTorch.
 RUN pip install uv==0.9.* \
     && uv venv /opt/hoprank \
-    && uv pip install --no-cache --python /opt/hoprank --constraint configs/constraints.txt ".[serve,mcp]"
+    && uv pip install --no-cache --python /opt/hoprank --constraint configs/constraints.txt ".[serve,mcp,ask]"
 
 FROM python:3.12-slim-bookworm
 RUN useradd --system --create-home --uid 10001 hoprank

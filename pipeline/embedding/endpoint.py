@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, Field, ValidationError
 
-from pipeline.addresses import without_password
+from pipeline.addresses import is_loopback, without_password
 from pipeline.embedding.embedder import Embedder, knows
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.errors import ConfigurationError, EmbeddingFailed
@@ -263,6 +264,8 @@ class EndpointEmbedder(Embedder):
 
         if not hasattr(self._sessions, "session"):
             self._sessions.session = requests.Session()
+            # A proxy of the environment can't reach this machine.
+            self._sessions.session.trust_env = not is_loopback(urlsplit(self._url).hostname or "")
         session: requests.Session = self._sessions.session
         return session
 

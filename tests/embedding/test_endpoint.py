@@ -136,6 +136,15 @@ def server(running: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
     return running
 
 
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+    assert len(server.embedder().encode(TEXTS[:1])) == 1
+
+
 def test_vectors_are_those_of_the_endpoint_in_order_and_of_unit_length(server: Endpoint) -> None:
     done: list[int] = []
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, expect
 from pipeline import HopRank, KnowledgeEdge, KnowledgeNode
 from pipeline.db.catalogue import find_corpus
 from tests.answer.endpoint import chat_endpoint, says
-from tests.serve.page.conftest import Open, Serving
+from tests.serve.page.conftest import WAIT_MILLISECONDS, Open, Serving
 
 pytestmark = pytest.mark.slow
 
@@ -163,7 +163,8 @@ def test_graphs_are_drawn_searched_and_lead_back_to_the_search(
     graph.add_edges([KnowledgeEdge("a", "b", "requires")])
     try:
         page = open_page(f"#/graphs?corpus={library}", width=width, color_scheme=scheme)
-        expect(page.locator(".graph-head h2")).to_have_text(library)
+        # The first drawing projects the corpus for its PageRank.
+        expect(page.locator(".graph-head h2")).to_have_text(library, timeout=WAIT_MILLISECONDS)
         assert page.evaluate("hoprank.graph().labels.length") >= 10
         check_width(page)
         page.get_by_label("Find nodes").fill("ada love")
@@ -174,7 +175,7 @@ def test_graphs_are_drawn_searched_and_lead_back_to_the_search(
 
         page.get_by_role("link", name="Graphs", exact=True).click()
         page.get_by_role("link", name=graph.name).click()
-        expect(page.locator(".graph-head")).to_contain_text("3 nodes; 1 edge")
+        expect(page.locator(".graph-head")).to_contain_text("3 nodes; 1 edge", timeout=WAIT_MILLISECONDS)
         page.locator(".graph-list button", has_text="send b").first.click()
         expect(page.locator(".graph-detail")).to_contain_text("← requires")
     finally:

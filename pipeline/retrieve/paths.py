@@ -49,16 +49,17 @@ Nodes: TypeAlias = Sequence[tuple[str, Step | None]]
 def read_paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -> dict[str, tuple[PathStep, ...]]:
     """Return the path to each hit, by id, from node to node; raises Superseded if the generation is gone.
 
-    A hit that the graph lifts above its place in hybrid has the likeliest path of the walk from a name in the question;
-    if none leads to it, from a seed passage. One that its text alone lifts says so in place of a path. A hit that
-    stands no higher has the name that leads right to it, or is said to be found by vector and full text. No path passes
-    through a chunk that the trace's filter doesn't admit, since the neighbourhood has no others.
+    A hit that stands above its place in hybrid has the likeliest path of the walk from a name in the question. If none
+    leads to it, it has one from a seed passage, or, if its text alone lifts it, says so. A hit that stands no higher
+    has the name that leads right to it, or is said to be found by vector and full text. No path passes through a chunk
+    that the trace's filter doesn't admit, since the neighbourhood has no others.
     """
     names, here = _by_weight(trace), _with_single_names(trace)
     lifted, settings = _lifted(trace, hits), reader.settings.walk
-    by_graph = [hit.id for hit in hits if hit.id in lifted and _graph_speaks_for(hit)]
-    nodes = likeliest_paths(here, names, settings, by_graph)
-    passages = likeliest_paths(here, trace.seeds.chunks, settings, [id_ for id_ in by_graph if id_ not in nodes])
+    nodes = likeliest_paths(here, names, settings, lifted)
+    # From a passage nearly everything can be reached: such a path tells something only of what the graph speaks for.
+    by_graph = [hit.id for hit in hits if hit.id in lifted and hit.id not in nodes and _graph_speaks_for(hit)]
+    passages = likeliest_paths(here, trace.seeds.chunks, settings, by_graph)
     nodes |= {id_: path for id_, path in passages.items() if len(path) > 1}
     nodes = {id_: by_references(path, here) for id_, path in nodes.items()}
     for name in (id_ for id_ in names if id_ in here.entities):

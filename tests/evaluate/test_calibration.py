@@ -150,7 +150,7 @@ def test_what_can_not_be_drawn_is_said_before_the_work(tmp_path: Path, monkeypat
         check_plot(tmp_path / "nowhere" / "picture.png")
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ConfigurationError, match=r"hoprank\[plot\]"):
+    with pytest.raises(ConfigurationError, match=r"\.\[plot\]"):
         check_plot(tmp_path / "picture.png")
 
 

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import length_hint
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -62,16 +63,18 @@ class FilesRead(Iterator[Document | Skipped]):
 
     def __init__(self, reading: "_Reading", items: Sequence[SourceFile | Skipped]) -> None:
         self.total = len(items)
-        self.done = 0
-        self._documents = reading.documents(self._counted(items))
+        # The iterator of its own, to which nothing here refers: in a cycle the parser's process would outlive a reading
+        # that is given up.
+        self._items = iter(items)
+        self._documents = reading.documents(self._items)
+
+    @property
+    def done(self) -> int:
+        """Number of files read so far, with the one that is being read."""
+        return self.total - length_hint(self._items)
 
     def __next__(self) -> Document | Skipped:
         return next(self._documents)
-
-    def _counted(self, items: Sequence[SourceFile | Skipped]) -> Iterator[SourceFile | Skipped]:
-        for item in items:
-            yield item
-            self.done += 1
 
 
 class UniqueKeys:

@@ -254,5 +254,5 @@ def test_silence_over_http_ends_in_time() -> None:
 def test_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
 
-    with pytest.raises(ConfigurationError, match=r"hoprank\[mcp\]"):
+    with pytest.raises(ConfigurationError, match=r"\.\[mcp\]"):
         list_live(GARDEN)

@@ -241,6 +241,7 @@ def names(
         linked = "[Ada](ada.md)\n\n" if one["id"] == "babbage" else ""
         (folder / f"{one['id']}.md").write_text(f"# {one['title']}\n\n{linked}{one['text']}\n")
     hoprank.ingest(folder, corpus=shared_corpus_name)
+    hoprank.judge("Who met Ada?", "babbage.md", 1, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
     return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label} | {
         "fulltext_index": corpus.label,
@@ -274,7 +275,7 @@ def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
     said: dict[str, list[str]] = {}
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         # What few corpora come to have: the server knows it from when it first saw it.
-        rare = {"imported": True, "text_index": "Corpus_x_text"}
+        rare = {"imported": True, "text_index": "Corpus_x_text", "examples": []}
         seldom = "CREATE (a:DroppedCorpus $rare)-[r:CAPPED {shared: true, origin: 'text'}]->(b) DELETE r, a, b"
         driver.execute_query(seldom, rare=rare, database_=address.database)
         job = "CREATE (j:ServiceJob) SET j += $properties DELETE j"

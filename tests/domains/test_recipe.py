@@ -111,7 +111,11 @@ def test_its_settings_are_shown_set_and_refused_as_all_are(run: Run, site: Path,
 
     for environment, arguments, said in (
         ({"HOPRANK_RECIPES__TOP_K": "0"}, (), "recipes.top_k (HOPRANK_RECIPES__TOP_K): '0'"),
-        ({}, ("--set", "recipes.top_l=9"), "recipes.top_l (flag): '9'"),
+        (
+            {},
+            ("--set", "recipes.top_l=9"),
+            "recipes.top_l (flag): there is no such setting.\nDid you mean 'recipes.top_k'?",
+        ),
     ):
         result = run("config", "show", *arguments, **environment)
         assert result.returncode == 2

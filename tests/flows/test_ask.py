@@ -155,8 +155,13 @@ def test_an_interrupt_ends_the_command_and_the_model_s_work(command: Hoprank, en
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
-    thread.start()
-    result = command("ask", QUESTION, "--corpus", library, code=130)
+    # A worker of pytest-xdist ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        thread.start()
+        result = command("ask", QUESTION, "--corpus", library, code=130)
+    finally:
+        signal.signal(signal.SIGINT, before)
     thread.join()
 
     assert "Traceback" not in result.output

@@ -33,7 +33,7 @@ _SENT = {"accept", "accept-encoding", "connection", "content-length", "content-t
 _TOO_LONG = re.compile(
     r"context.{0,40}(?:length|size|window|exceed)|too (?:long|many tokens)|exceed.{0,40}context", re.I
 )
-"""What endpoints say of a prompt that is longer than the model reads."""
+"""The words of endpoints for a prompt that is longer than the model reads."""
 
 
 @dataclass(frozen=True, slots=True)

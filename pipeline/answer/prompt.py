@@ -4,7 +4,7 @@ from pipeline.retrieve.context import Context, Passage, fence
 from pipeline.retrieve.question import as_asked
 
 NO_ANSWER = "NO ANSWER"
-"""What the model is to begin with if the passages don't hold the answer."""
+"""The words that the model is to begin with if the passages don't hold the answer."""
 
 _RULES = f"""\
 You answer a question from numbered passages of documents.

@@ -8,7 +8,7 @@ from pipeline.answer.citations import CitationReader, Piece
 from pipeline.answer.prompt import NO_ANSWER
 
 UNANSWERED = "The corpus doesn't say."
-"""What is answered where the passages don't hold the answer."""
+"""The answer where the passages hold none."""
 
 _TAGS = "think|thinking|thought|reasoning"
 _OPENED = re.compile(rf"<(?:{_TAGS})>|\[THINK\]", re.IGNORECASE)

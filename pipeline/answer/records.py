@@ -59,7 +59,7 @@ _FINISHED = ("stop", "eos", "end_turn")
 """Why a model ends when its answer is complete; the protocol's word is the first."""
 
 AnswerEvent: TypeAlias = Context | Piece | Discarded | Answer
-"""What a stream of an answer yields: first the context, then pieces as they are written, at the end the answer.
+"""An item of a stream of an answer: first the context, then pieces as they are written, at the end the answer.
 
 :class:`Discarded` among the pieces takes back all before it.
 """

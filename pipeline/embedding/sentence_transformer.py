@@ -331,7 +331,8 @@ class SentenceTransformerEmbedder(Embedder):
             )
 
         with self._named_errors():
-            # What is there is loaded without asking the hub for each file: out of reach, it is asked for over a minute.
+            # A model that is there is loaded without asking the hub for each file: out of reach, it is asked for over a
+            # minute.
             if self.files.folder:
                 with suppress(OSError):  # some of its files are missing
                     return load(download=False).eval()

@@ -25,7 +25,7 @@ _NAMES = 12  # most mentioned entities of which examples are made; chosen by han
 _LONGEST_NAME = 60  # characters of a name that reads well within a question; chosen by hand
 
 _WORD = re.compile(r"[^\W\d_]{2}")
-"""What a name needs so that a question about it makes sense: two letters beside each other."""
+"""Two letters beside each other, without which a question about a name makes no sense."""
 
 
 _PAGE = 1000  # documents that are listed at a time; chosen by hand, not measured

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import numpy as np
 
@@ -20,9 +19,10 @@ from pipeline.db.indexes import cosine_of
 from pipeline.db.vectors import packed
 from pipeline.embedding.embedder import Embedder
 from pipeline.records import Vector
+from pipeline.temporary import replacing
 
 _LEAST_DEVIATION = 0.01
-"""Of cosines: the chunks of a tiny corpus may differ less by accident. Chosen by hand; not measured."""
+"""Least deviation of cosines: the chunks of a tiny corpus may differ less by accident. Chosen by hand; not measured."""
 
 _COMMON = 75
 """Percentile of the messages that count fully, and those above it as much as it: a corpus of recipes, or of chats, does
@@ -74,9 +74,8 @@ def everyday_vectors(embedder: Embedder, folder: Path) -> Vector:
     vectors = embedder.embed_queries(everyday_messages())
     with suppress(OSError):  # if the folder can't be written, the next process embeds them again
         folder.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=folder, delete=False) as part:
-            np.save(part, vectors)
-        Path(part.name).replace(file)
+        with replacing(file) as part, part.open("wb") as stream:
+            np.save(stream, vectors)
     return vectors
 
 

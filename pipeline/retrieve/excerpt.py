@@ -50,7 +50,7 @@ def excerpts(
     texts = [plain_sentences(item.content.strip()) for item in items]
     cuts = [_telling(text) for text in texts]
     best = [0] * len(texts)
-    # Of a passage that is shown whole no sentence is chosen.
+    # A passage that is shown whole needs no chosen sentence.
     if long := [place for place, text in enumerate(texts) if len(cuts[place]) > 1 and len(text) > most]:
         query_vector = vector if len(vector) else embedder.embed_query(question)
         # A sentence often says "she"; the title says who.

@@ -31,7 +31,7 @@ LIFTED_BY = {
     "about_linked": "by its subject",
     "covers_together": "with another passage that it is linked to",
 }
-"""What lifted a hit to which no path leads, by the feature that speaks most for it."""
+"""Words for a hit to which no path leads, by the feature that speaks most for it."""
 
 
 class Step(NamedTuple):
@@ -173,7 +173,7 @@ def likeliest_paths(
 
 def by_references(nodes: Nodes, here: Neighbourhood) -> Nodes:
     """Return a path on which a chunk that refers to the next one's document leads there without an entity between."""
-    # Of two ways from chunk to chunk, which the walk takes both, the shorter one tells more.
+    # The walk takes both ways from chunk to chunk; the shorter one tells more.
     links = sorted((link.kind, link.source, link.target) for link in here.links if link.kind in REFERENCES)
     steps = {(target, source): Step(target, kind, along=False) for kind, source, target in links}
     steps |= {(source, target): Step(source, kind, along=True) for kind, source, target in links}

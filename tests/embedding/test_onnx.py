@@ -19,15 +19,7 @@ from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.onnx import OnnxModel, Task, export_onnx, open_onnx
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.settings import load_settings
-
-TEXTS = [
-    "",
-    "tide",
-    "Who changes the DRUM of the tide gauge, and when?",
-    "  outer space,\n\tand lines ",
-    "Née à Zürich: 東京都は日本の首都です。 \N{WHITE SMILING FACE}",
-    "A passage on bridges, which are many. " * 100,
-]
+from tests.embedding.test_bert import TEXTS
 
 pytestmark = pytest.mark.slow
 

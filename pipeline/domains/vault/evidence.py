@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
 from pipeline.grouping import grouped
 from pipeline.records import Hit, Vector
-from pipeline.retrieve.chance import everyday_messages
+from pipeline.retrieve.chance import everyday_messages, everyday_vectors
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.scoring.coverage import terms_of
 
@@ -98,7 +98,8 @@ def by_meaning(vault: OpenVault, graph: NoteGraph, message: str, query: Sequence
         return best
 
     def by_chance() -> Relevance:
-        return _nearest(graph, vault.hoprank.embedder.embed_queries(everyday_messages()))
+        hoprank = vault.hoprank
+        return _nearest(graph, everyday_vectors(hoprank.embedder, hoprank.settings.data_home / "everyday"))
 
     chance = graph.measured("chance", by_chance)
     means, deviation = graph.measured("background", lambda: _background(graph, chance))

@@ -56,12 +56,11 @@ class SearchRequest(Body):
     excerpts: bool = Field(default=False, description="Add the sentences of each passage that answer best.")
 
 
-class ContextRequest(Body):
-    """A question, and the size of the context for a language model."""
+class _OfContext(Body):
+    """A question, and which passages make its context."""
 
     query: Question
     corpus: CorpusName = "default"
-    tokens: int = Field(default=2000, ge=1, le=100_000, description="The most tokens of the context.")
     top_k: int = Field(default=20, ge=1)
     filters: Filters = None
     expand: Expand = Field(
@@ -70,23 +69,21 @@ class ContextRequest(Body):
     min_relevance: MinRelevance = None
 
 
-class AskRequest(Body):
+class ContextRequest(_OfContext):
+    """A question, and the size of the context for a language model."""
+
+    tokens: int = Field(default=2000, ge=1, le=100_000, description="The most tokens of the context.")
+
+
+class AskRequest(_OfContext):
     """A question, and the size of the context that the language model answers from.
 
     Without a passage of the relevance ``min_relevance``, by default `retrieve.known_relevance`, it isn't asked.
     """
 
-    query: Question
-    corpus: CorpusName = "default"
     tokens: int | None = Field(
         default=None, ge=1, le=100_000, description="The most tokens of the context; null: those of `ask.tokens`."
     )
-    top_k: int = Field(default=20, ge=1)
-    filters: Filters = None
-    expand: Expand = Field(
-        default=Expand.NONE, description="What stands around the best passages, in half of the tokens."
-    )
-    min_relevance: MinRelevance = None
 
 
 class Asking(BaseModel):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.nearest import nearest
 from pipeline.examples import example_corpus
+from pipeline.ingest.links import similar
 from pipeline.ingest.links.similar import _INDEX_BATCH, SimilarPair, similar_pairs
 from pipeline.records import Vector
 
@@ -69,6 +70,28 @@ def test_blocks_change_nothing() -> None:
     vectors = random_vectors(2100, 16)
 
     assert pairs(linked(vectors, 3, 0.5)) == by_hand(vectors, 3, 0.5)
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 60), st.integers(1, 9), st.integers(1, 4), st.integers(1, 30), st.integers(0, 1000))
+def test_files_by_runs_of_rows_change_nothing(count: int, top_k: int, limit: int, run: int, seed: int) -> None:
+    vectors = random_vectors(count, seed=seed)
+    whole = list(similar_pairs(vectors, top_k=top_k, threshold=0.2, degree_limit=limit))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(similar, "_RUN", run)
+        by_runs = list(similar_pairs(vectors, top_k=top_k, threshold=0.2, degree_limit=limit))
+
+    assert by_runs == whole
+
+
+def test_several_indexes_give_the_neighbours_that_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = random_vectors(1500, seed=3)
+    exact = linked(vectors)
+
+    monkeypatch.setattr(similar, "_INDEX_ROWS", 400)
+
+    assert linked(vectors, exact=False) == exact
 
 
 @pytest.mark.parametrize("exact", [True, False])

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 import neo4j
 from neo4j import exceptions as driver_errors
 
+from pipeline.db.bookmarks import Bookmarks, is_routed
 from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries
 from pipeline.errors import (
@@ -43,6 +45,13 @@ _OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
 
 _ENDED = ("Neo.ClientError.Transaction.LockClientStopped", "Neo.ClientError.Transaction.Terminated")
 """Error codes of a transaction that was terminated, for time or otherwise; the first while it waited for a lock."""
+
+_BOOKMARK_UNKNOWN = (
+    "Neo.ClientError.Transaction.InvalidBookmark",
+    "Neo.ClientError.Transaction.InvalidBookmarkMixture",
+    "Neo.TransientError.Transaction.BookmarkTimeout",
+)
+"""Error codes of a server that doesn't come to what a bookmark names, as after its data were restored."""
 
 _COUNTERS = (
     "nodes_created nodes_deleted relationships_created relationships_deleted properties_set labels_added labels_removed"
@@ -79,6 +88,10 @@ class Client(AbstractContextManager["Client"]):
     ``written`` sums the server's counters of all writes, by name. The timeouts are in seconds, 0 for none, and raise
     QueryTimeout: ``read_timeout`` limits each :meth:`read`, ``write_timeout`` each writing transaction and each
     :meth:`stream`, including the time that the stream's reader takes.
+
+    With a ``neo4j://`` address, reads go to the members of a cluster that read, writes to the one that writes, and a
+    read sees what this client wrote or saw before; also what was left in ``bookmark_file``; see
+    :mod:`pipeline.db.bookmarks`.
     """
 
     def __init__(
@@ -89,8 +102,10 @@ class Client(AbstractContextManager["Client"]):
         retry_time: float = 30.0,
         read_timeout: float = 0.0,
         write_timeout: float = 0.0,
+        bookmark_file: Path | None = None,
     ) -> None:
         self.address = address
+        self._bookmarks = Bookmarks(bookmark_file) if is_routed(address.uri) else None
         self._limits = {"read": read_timeout or None, "write": write_timeout or None}
         self.written: Counter[str] = Counter()
         self._counting = threading.Lock()
@@ -111,8 +126,10 @@ class Client(AbstractContextManager["Client"]):
         self.close()
 
     def close(self) -> None:
-        """Wait for the work in the background, and close the driver's connections."""
+        """Wait for the work in the background, keep the bookmarks, and close the driver's connections."""
         self.finish_background()
+        if self._bookmarks:
+            self._bookmarks.keep()
         self._driver.close()
 
     def in_background(self, name: str, work: Callable[[], object]) -> None:
@@ -149,7 +166,12 @@ class Client(AbstractContextManager["Client"]):
 
     @cached_property
     def has_gds(self) -> bool:
-        """Return whether the server has Graph Data Science and lets this user call it; it is asked once."""
+        """Return whether the server has Graph Data Science and lets this user call it; it is asked once.
+
+        False where several members of a cluster read: a projection is in the memory of the one that made it.
+        """
+        if self._bookmarks and self.read("readers", database=self.address.database)[0]["readers"] > 1:
+            return False
         return bool(self.read("gds_procedures"))
 
     def read(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
@@ -159,20 +181,18 @@ class Client(AbstractContextManager["Client"]):
         runs again in a transaction that the driver retries.
         """
         query = self._query(name, names, "read")
-        database = self.address.database
         with self._using("read", [name]):
             try:
-                with self._driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session:
+                with self._session(neo4j.READ_ACCESS) as session:
                     return list(session.run(query, params))
             except _PASSING:
-                routing = neo4j.RoutingControl.READ
-                return self._driver.execute_query(query, params, routing_=routing, database_=database).records
+                return self._execute(query, params, neo4j.RoutingControl.READ).records
 
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:
         """Run the write query ``name`` in one transaction, retried on transient faults."""
         query = self._query(name, names, "write")
         with self._using("write", [name]):
-            result = self._driver.execute_query(query, params, database_=self.address.database)
+            result = self._execute(query, params)
         self._count([result.summary.counters])
         return result.records
 
@@ -188,7 +208,7 @@ class Client(AbstractContextManager["Client"]):
             transaction = Transaction(managed, self._queries, asked)
             return work(transaction), transaction
 
-        with self._using("write", asked), self._driver.session(database=self.address.database) as session:
+        with self._using("write", asked), self._session() as session:
             result, transaction = session.execute_write(unit)
         self._count(transaction.counters)
         return result
@@ -210,7 +230,7 @@ class Client(AbstractContextManager["Client"]):
         query = self._queries[name]
         with (
             self._using("write", [name]),
-            self._driver.session(database=self.address.database) as session,
+            self._session() as session,
             session.begin_transaction(timeout=self._limits["write"]) as transaction,
         ):
             yield list(transaction.run(query.text_with({}), params))
@@ -227,7 +247,7 @@ class Client(AbstractContextManager["Client"]):
         query = self._query(name, names, "write")
         with self._using("write", [name]), self._ended_after(within, query.text):
             try:
-                self._driver.execute_query(query, params, database_=self.address.database)
+                self._execute(query, params)
             except (driver_errors.ClientError, driver_errors.ResultFailedError) as error:
                 # The driver may tell that the result has failed, and by what in the cause alone.
                 said = error if isinstance(error, driver_errors.ClientError) else error.__cause__
@@ -260,15 +280,40 @@ class Client(AbstractContextManager["Client"]):
             timer.cancel()
 
     def stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[neo4j.Record]:
-        """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat."""
+        """Run the read query ``name`` and yield its rows as they arrive, so that memory stays flat.
+
+        It runs again, once, after a transient fault before its first row, as when a member of a cluster is gone.
+        """
         query = self._query(name, names, "write")
-        with (
-            self._using("write", [name]),
-            self._driver.session(
-                database=self.address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=2000
-            ) as session,
-        ):
+        with self._using("write", [name]):
+            begun = False
+            try:
+                for row in self._rows(query, params):
+                    begun = True
+                    yield row
+            except _PASSING:
+                if begun:
+                    raise
+                yield from self._rows(query, params)
+
+    def _rows(self, query: neo4j.Query, params: dict[str, Any]) -> Iterator[neo4j.Record]:
+        with self._session(neo4j.READ_ACCESS, fetch_size=2000) as session:
             yield from session.run(query, params)
+
+    def _session(self, access: str = neo4j.WRITE_ACCESS, **options: Any) -> neo4j.Session:
+        manager = self._bookmarks.manager if self._bookmarks else None
+        database = self.address.database
+        return self._driver.session(database=database, default_access_mode=access, bookmark_manager=manager, **options)
+
+    def _execute(
+        self, query: neo4j.Query, params: Mapping[str, Any], routing: neo4j.RoutingControl = neo4j.RoutingControl.WRITE
+    ) -> neo4j.EagerResult:
+        """Run a query in a transaction that the driver retries on transient faults."""
+        manager = self._bookmarks.manager if self._bookmarks else None
+        database = self.address.database
+        return self._driver.execute_query(
+            query, dict(params), routing_=routing, database_=database, bookmark_manager_=manager
+        )
 
     def _query(self, name: str, names: Mapping[str, str] | None, kind: str) -> neo4j.Query:
         text = self._queries[name].text_with(names or {})
@@ -300,6 +345,7 @@ class Client(AbstractContextManager["Client"]):
         try:
             yield
         except _PASSING as error:
+            self._forget_unknown(error)
             happened = "went away" if isinstance(error, _GONE) else "kept failing"
             raise ServerLost(f"Neo4j at {uri} {happened} ({_first_line(error)}).", _AGAIN) from error
         except driver_errors.ClientError as error:
@@ -308,12 +354,22 @@ class Client(AbstractContextManager["Client"]):
                     f"{uri} has no database {self.address.database!r}.",
                     "Check NEO4J_DATABASE; Community has only neo4j.",
                 ) from error
+            if self._forget_unknown(error):
+                problem = f"Neo4j at {uri} doesn't know what was written last ({_first_line(error)})."
+                raise ServerLost(problem, _AGAIN) from error
             if not _is_ended(error):
                 raise
             late = time.monotonic() - begun >= (self._limits[kind] or math.inf)
             if late or str(error.code).startswith(_OUT_OF_TIME):
                 raise self._timeout(kind, asked[-1], by_server=error.code == _OUT_OF_TIME) from error
             raise ServerLost(f"Neo4j at {uri} ended the query {asked[-1]!r}.", _AGAIN) from error
+
+    def _forget_unknown(self, error: driver_errors.Neo4jError | driver_errors.DriverError) -> bool:
+        """Drop the bookmarks if the server doesn't know them, so that the next query goes without; tell whether so."""
+        unknown = self._bookmarks is not None and getattr(error, "code", None) in _BOOKMARK_UNKNOWN
+        if self._bookmarks and unknown:
+            self._bookmarks.forget()
+        return unknown
 
     def _timeout(self, kind: str, name: str, *, by_server: bool) -> QueryTimeout:
         if by_server:

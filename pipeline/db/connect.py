@@ -4,6 +4,7 @@ import ipaddress
 import logging
 from urllib.parse import urlsplit
 
+from pipeline.db.bookmarks import bookmark_file
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, running
 from pipeline.db.embedded.options import Report, silent
@@ -40,6 +41,7 @@ def connect(settings: Settings, report: Report = silent) -> Client:
         retry_time=retry_time,
         read_timeout=neo4j.read_timeout,
         write_timeout=neo4j.write_timeout,
+        bookmark_file=bookmark_file(settings.data_home, address),
     )
     try:
         client.verify()

@@ -55,8 +55,8 @@ class Retriever:
     ) -> None:
         if settings.walk.engine == "gds" and not corpus.client.has_gds:
             raise ServerUnsupported(
-                f"walk.engine is gds, and {corpus.client.address.uri} has no Graph Data Science.",
-                "Set walk.engine to auto or local, or install the GDS plugin and allow its procedures (gds.*).",
+                f"walk.engine is gds, and {corpus.client.address.uri} has no Graph Data Science, or several readers.",
+                "Set walk.engine to auto or local; on a single server, install the GDS plugin and allow gds.*.",
             )
         self.corpus = corpus
         self._reader = CorpusReader(corpus, settings, probes)

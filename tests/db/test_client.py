@@ -15,7 +15,7 @@ import pytest
 from pipeline.db.client import Client, check_version
 from pipeline.db.embedded import Address
 from pipeline.db.indexes import create_vector_index, drop_indexes
-from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerUnreachable, ServerUnsupported
+from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerLost, ServerUnreachable, ServerUnsupported
 
 
 @pytest.fixture
@@ -79,13 +79,14 @@ def test_a_server_that_goes_away_while_it_is_greeted_is_unreachable(address: Add
 
 
 @contextmanager
-def relayed(address: Address, most: int = 1_000_000) -> Iterator[tuple[str, list[int]]]:
-    """Relay connections to the server, which goes away for good once it has sent ``most`` bytes.
+def relayed(address: Address, most: int = 1_000_000, *, back: bool = False) -> Iterator[tuple[str, list[int]]]:
+    """Relay connections to the server, which goes away once it has sent ``most`` bytes; for good, unless ``back``.
 
     Yields the relay's URI, and the list that gets the number of bytes of each answer.
     """
     host, port = address.uri.rpartition("/")[2].split(":")
     sent: list[int] = []
+    left = most
 
     def pass_on(caller: socket.socket, real: socket.socket) -> None:
         with suppress(OSError):
@@ -93,15 +94,19 @@ def relayed(address: Address, most: int = 1_000_000) -> Iterator[tuple[str, list
                 real.sendall(said)
 
     def relay() -> None:
+        nonlocal left
         with suppress(OSError):
             while True:
                 caller, _ = server.accept()
                 with caller, socket.create_connection((host, int(port))) as real, suppress(OSError):
                     threading.Thread(target=pass_on, args=(caller, real), daemon=True).start()
-                    while (left := most - sum(sent)) > 0 and (answer := real.recv(min(left, 65536))):
+                    while left > 0 and (answer := real.recv(min(left, 65536))):
+                        left -= len(answer)
                         sent.append(len(answer))
                         caller.sendall(answer)
                     caller.shutdown(socket.SHUT_RDWR)
+                if back and left <= 0:
+                    left = 1_000_000
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=relay, daemon=True)
@@ -109,6 +114,34 @@ def relayed(address: Address, most: int = 1_000_000) -> Iterator[tuple[str, list
         yield f"bolt://127.0.0.1:{server.getsockname()[1]}", sent
         server.shutdown(socket.SHUT_RDWR)
     thread.join(5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.8, 0.9, 0.95, 0.99])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # as above
+def test_a_server_that_goes_away_and_comes_back_does_nothing_twice(
+    address: Address, cypher: Callable[..., list[neo4j.Record]], share: float
+) -> None:
+    """A write is either done once or told to have failed; its commit may have come through all the same."""
+    queued = {"state": "queued", "corpus": "c", "created_at": "0001", "attempt": 0, "host": "h.invalid"}
+    cypher("MERGE (:Catalog {id: 'jobs'})")
+
+    def claimed(most: int) -> tuple[int, int, list[int]]:
+        cypher("CREATE (j:ServiceJob {id: 'cut'}) SET j += $queued", queued=queued)
+        done = 0
+        with relayed(address, most, back=True) as (uri, sent), Client(replace(address, uri=uri)) as client:
+            with suppress(ServerLost):
+                done += len(client.write("claim_job", owner="o", started_at="0001", host="h.invalid"))
+            assert client.read("job", id="cut")
+        ended = "MATCH (j:ServiceJob {id: 'cut'}) WITH j, j.attempt AS tries DELETE j RETURN tries"
+        return done, cypher(ended)[0]["tries"], sent
+
+    done, tries, sent = claimed(1_000_000)
+    assert (done, tries) == (1, 1)
+
+    done, tries, _ = claimed(int(share * sum(sent)))
+
+    assert done <= tries <= 1
 
 
 def test_a_refused_login_names_the_user_and_not_the_password(address: Address) -> None:

@@ -36,6 +36,7 @@ PARAMS: Mapping[str, Any] = {
     "corpora": ["c"],
     "corpus": "c",
     "damping": 0.85,
+    "database": "neo4j",
     "stale": ["host/1/1.0/x"],
     "dimension": 384,
     "direction": "out",

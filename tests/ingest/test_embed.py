@@ -15,9 +15,9 @@ from hypothesis.extra.numpy import arrays
 from pipeline import HopRank
 from pipeline.db.client import Client
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
-from pipeline.flows.ingest import make_chunker
 from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import PreparedDocument, centroid_of, embed, embedded_text
+from pipeline.ingest.engine import make_chunker
 from pipeline.records import Chunk, Document, Link, Precision, Vector
 from pipeline.settings import load_settings
 

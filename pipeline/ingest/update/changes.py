@@ -1,7 +1,7 @@
 """Changes: the difference between a source's documents and the stored ones; the plan of a sync, and what a run did."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,8 +11,8 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.files.guard import composed
 from pipeline.grouping import grouped
 from pipeline.ids import digest
-from pipeline.ingest.chunking.chunk import Chunker, batched, cut
-from pipeline.ingest.embed import Done, embedded_text
+from pipeline.ingest.chunking.chunk import batched
+from pipeline.ingest.embed import Done
 from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
@@ -170,21 +170,23 @@ class Plan(JsonRecord):
 
 
 def make_plan(
-    client: Client, name: str, corpus: CorpusHandle | None, chunker: Chunker, vector_index: str, changes: Changes
+    client: Client,
+    name: str,
+    corpus: CorpusHandle | None,
+    vector_index: str,
+    changes: Changes,
+    text_hashes: Iterable[Collection[str]],
 ) -> Plan:
-    """Return the plan of a sync of the corpus ``name``; ``vector_index`` is that of the model, and its label."""
+    """Return the plan of a sync of the corpus ``name``; ``vector_index`` is that of the model, and its label.
+
+    ``text_hashes`` yields, batch by batch, the hashes of the distinct texts that new and changed documents embed.
+    """
     changed = sorted(key for key in changes.changed if key in changes.stored)
     new = sorted(key for key in changes.changed if key not in changes.stored)
     renamed = _renamed(changes, new)
     old_names, new_names = {old for old, _ in renamed}, {new for _, new in renamed}
     to_embed = edges = 0
-    for documents in changes.documents.batches():
-        hashes = {
-            digest(embedded_text(chunk))
-            for document, chunks in cut(chunker, documents, corpus.id if corpus else "")
-            for chunk in chunks
-            if not any(supplied.embedding and supplied.start == chunk.start for supplied in document.prechunked)
-        }
+    for hashes in text_hashes:
         rows = client.read("count_stored_embeddings", hashes=list(hashes), label=vector_index)
         to_embed += len(hashes) - int(rows[0]["stored"])
     if corpus and (replaced := [*changed, *changes.missing]):

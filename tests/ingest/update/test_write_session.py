@@ -17,9 +17,10 @@ from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.errors import Busy, InputError, QueryTimeout, ServerLost
-from pipeline.flows.ingest import ingest, make_chunker, write_generation
+from pipeline.flows.ingest import ingest, write_generation
 from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import PreparedDocument, embed
+from pipeline.ingest.engine import make_chunker
 from pipeline.ingest.links.entity_links import no_vectors
 from pipeline.ingest.update.changes import Outcome
 from pipeline.ingest.update.stored import stored_documents

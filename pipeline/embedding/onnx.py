@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import shutil
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -28,10 +29,19 @@ from pipeline.records import Vector
 from pipeline.temporary import temporary_folder
 
 if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
 _log = logging.getLogger(__name__)
+
+
+class Task(StrEnum):
+    """Role of a text, for which the model may have a prompt."""
+
+    QUERY = "query"
+    DOCUMENT = "document"
+
 
 _GRAPH, _TOKENIZER, _PROMPTS, _MANIFEST = "model.onnx", "tokenizer.json", "prompts.json", "manifest.json"
 
@@ -49,45 +59,47 @@ _SAMPLES = (
 )
 """Texts for which export and model must give the same vectors: empty, a single token, several lines, truncated."""
 
-_THREADS = 2
-"""For a question of about 15 tokens: two threads take 60% of a single thread's time; more gain little."""
+_THREADS = {Task.QUERY: 2, Task.DOCUMENT: 1}
+"""Threads of one text or batch. For a question of about 15 tokens two take 60% of a single thread's time; more gain
+little. Documents are many: their batches go side by side, a thread each. Two threads a batch wait for each other after
+each operator, spinning: 700 texts took 11.4 s of CPU on two busy processors, and 6.8 s by a thread a batch."""
 
 _TOLERANCE = 1e-4
 """Largest difference between coordinates of unit vectors: ten times the rounding error of float32 sums."""
 
 
-class Task(StrEnum):
-    """Role of a text, for which the model may have a prompt."""
-
-    QUERY = "query"
-    DOCUMENT = "document"
-
-
 class OnnxModel:
     """Encodes texts in float32; thread-safe. ``tokenizer`` truncates long texts.
 
-    ``batched`` says whether the graph takes several texts at once, which pays for many; else they go one by one.
+    A graph that takes several texts at once encodes batches, which pays for many; else they go one by one.
     """
 
     def __init__(self, graph: Path | bytes, tokenizer: Tokenizer, prompts: Mapping[str, str]) -> None:
+        self.tokenizer = tokenizer
+        self._graph = graph
+        self._prompts = prompts
+        self._lock = threading.Lock()
+        self._sessions: dict[Task, InferenceSession] = {}
+
+    def _session(self, task: Task) -> InferenceSession:
+        """Return the session for texts of a task, which the first of them opens."""
         import onnxruntime
 
-        self.tokenizer = tokenizer
-        self._prompts = prompts
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = min(_THREADS, os.cpu_count() or 1)
-        # Threads that spin between questions would take processor time from Neo4j on the same machine.
-        options.add_session_config_entry("session.force_spinning_stop", "1")
-        self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        nodes = self._session.get_inputs()
-        self._inputs = [node.name for node in nodes]
-        self.batched = not isinstance(nodes[0].shape[0], int)
+        with self._lock:
+            if task not in self._sessions:
+                options = onnxruntime.SessionOptions()
+                options.intra_op_num_threads = min(_THREADS[task], os.cpu_count() or 1)
+                # Threads that spin between questions would take processor time from Neo4j on the same machine.
+                options.add_session_config_entry("session.force_spinning_stop", "1")
+                providers = ["CPUExecutionProvider"]
+                self._sessions[task] = onnxruntime.InferenceSession(self._graph, options, providers=providers)
+            return self._sessions[task]
 
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Open what :func:`export_onnx` or :func:`bundled_onnx` wrote.
 
-        Raises OSError, ValueError or ONNX Runtime's errors if that isn't intact.
+        Raises OSError or ValueError if that is not intact; its graph is read by the first text.
         """
         from tokenizers import Tokenizer
 
@@ -100,19 +112,22 @@ class OnnxModel:
         A batched graph pads all of them to the longest, which the caller bounds.
         """
         encodings = self.tokenizer.encode_batch([self._prompts[task] + text for text in texts])
-        parts = [encodings] if self.batched else [[encoding] for encoding in encodings]
-        return np.concatenate([self._run(part) for part in parts])
+        session = self._session(task)
+        batched = not isinstance(session.get_inputs()[0].shape[0], int)
+        parts = [encodings] if batched else [[encoding] for encoding in encodings]
+        return np.concatenate([_run(session, part) for part in parts])
 
-    def _run(self, encodings: Sequence[Any]) -> Vector:
-        shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
-        tokens = {name: np.zeros(shape, dtype=np.int64) for name in self._inputs}
-        for row, encoding in enumerate(encodings):
-            values = (encoding.ids, encoding.attention_mask, encoding.type_ids)
-            for name, value in zip(("input_ids", "attention_mask", "token_type_ids"), values, strict=True):
-                if name in tokens:
-                    tokens[name][row, : len(value)] = value
-        vectors: Vector = self._session.run(None, tokens)[0]
-        return vectors
+
+def _run(session: InferenceSession, encodings: Sequence[Any]) -> Vector:
+    shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
+    tokens = {node.name: np.zeros(shape, dtype=np.int64) for node in session.get_inputs()}
+    for row, encoding in enumerate(encodings):
+        values = (encoding.ids, encoding.attention_mask, encoding.type_ids)
+        for name, value in zip(("input_ids", "attention_mask", "token_type_ids"), values, strict=True):
+            if name in tokens:
+                tokens[name][row, : len(value)] = value
+    vectors: Vector = session.run(None, tokens)[0]
+    return vectors
 
 
 def bundled_onnx(source: Path, longest: int, folder: Path | None) -> OnnxModel:

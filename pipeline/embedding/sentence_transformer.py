@@ -159,8 +159,8 @@ class SentenceTransformerEmbedder(Embedder):
                 yield batch, _unit(part)
             return
         batches = list(self._batches(texts, min(self._batch_tokens, _ONNX_BATCH_TOKENS), 1))
-        # A batch uses two processors at most; on more than these, batches go side by side.
-        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1)) as pool:
+        # A batch of documents uses one processor.
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             parts = pool.map(lambda batch: onnx.encode([texts[i] for i in batch], Task.DOCUMENT), batches)
             yield from ((batch, _unit(part)) for batch, part in zip(batches, parts, strict=True))
 

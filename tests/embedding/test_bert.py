@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,9 +62,19 @@ def test_a_vector_doesnt_depend_on_the_texts_beside_it() -> None:
 
     together = made.encode(TEXTS, Task.DOCUMENT)
 
-    assert made.batched
     for place, text in enumerate(TEXTS):
         assert np.abs(made.encode([text], Task.DOCUMENT) - together[place]).max() < 1e-6
+
+
+def test_batches_of_documents_take_a_thread_each_and_a_question_two() -> None:
+    """Two threads of a batch spin while they wait for each other, which costs CPU that the next batch could use."""
+    embedder = SentenceTransformerEmbedder(precision="float32")
+    embedder.encode(TEXTS)
+    embedder.embed_query("Who changes the drum?")
+
+    sessions = embedder._find_onnx()._sessions  # type: ignore[union-attr]
+    threads = {task: made.get_session_options().intra_op_num_threads for task, made in sessions.items()}
+    assert threads == {Task.DOCUMENT: 1, Task.QUERY: min(2, os.cpu_count() or 1)}
 
 
 def test_it_runs_where_neither_pytorch_nor_sentence_transformers_is_installed(tmp_path: Path) -> None:

@@ -33,7 +33,6 @@ from pipeline.ingest.links.entity_links import (
     embed_contexts,
     link_entities,
     no_vectors,
-    update_lexicon,
 )
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.update.changes import (
@@ -268,13 +267,11 @@ def write_generation(
         remaining = {key: title for key, title in before.items() if key not in removed}
         replaced = (staged.titles.keys() & before.keys()) | set(removed)
         titles = TitleChanges(before, {**remaining, **staged.titles}, replaced)
-        staged_ids = {document_id(corpus.id, key) for key in staged.titles}
-        diff = compare(corpus, chunks, titles.replaced, staged_ids, replaced_chunks)
+        diff = compare(corpus, chunks, titles.replaced, staged.titles, replaced_chunks)
         with progress.stage("link") as done:
             # Extract: the decisions on names, before and after; the chunks that they affect are linked again.
-            lexicon = update_lexicon(session, chunks, diff, titles, settings)
             # Link: by names, titles and hyperlinks, then by cosine.
-            names = link_entities(session, chunks, diff, titles, lexicon, done)
+            names = link_entities(session, chunks, diff, titles, settings, done)
             link_similar(session, chunks, diff, settings, done)
             embed_contexts(session, embed_texts)
         total = diff.chunks_after(corpus.record.chunks, chunks.count)

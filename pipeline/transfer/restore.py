@@ -17,7 +17,7 @@ from pipeline.errors import CorpusError
 from pipeline.ids import digest, document_id, entity_id
 from pipeline.ingest.chunking.chunk import chunk_id
 from pipeline.ingest.embed import PreparedChunk, centroid_of, embedded_text, supplied_hash
-from pipeline.ingest.links.entity_links import TitleChanges, embed_contexts, link_entities, update_lexicon
+from pipeline.ingest.links.entity_links import TitleChanges, embed_contexts, link_entities
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.update.stored import ChunkDiff, Spool, StoredChunk, stored_links
 from pipeline.ingest.update.write_session import WriteSession, writing
@@ -130,10 +130,8 @@ class _Restore:
         entities = len(self._entities_by_key)
         if (settings := self._options.relink) is not None:
             with Spool[StoredChunk]() as no_chunks:
-                diff = ChunkDiff(no_chunks, {id_: position for position, id_ in self._chunks.items()})
-                titles, done = TitleChanges({}, self._titles, ()), self._options.done
-                lexicon = update_lexicon(self._session, self._spool, diff, titles, settings)
-                entities = link_entities(self._session, self._spool, diff, titles, lexicon, done).entities
+                diff, titles, done = ChunkDiff(no_chunks, {}), TitleChanges({}, self._titles, ()), self._options.done
+                entities = link_entities(self._session, self._spool, diff, titles, settings, done).entities
                 link_similar(self._session, self._spool, diff, settings, done)
         return {"documents": len(self._titles), "chunks": len(self._chunks), "entities": entities}
 

@@ -8,7 +8,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
 
@@ -47,11 +47,20 @@ class LinkResolver:
 
     def __init__(self, titles: Mapping[str, str]) -> None:
         """``titles`` maps each document's key to its title."""
-        self._keys = {composed(key): key for key in sorted(titles)} | {key: key for key in titles}
-        self._by_name: dict[str, list[str]] = defaultdict(list)
-        for key, title in sorted(titles.items()):
+        self._titles = titles
+
+    @cached_property
+    def _keys(self) -> Mapping[str, str]:
+        # At the first link: a corpus without any spares the memory, of which the names take the most.
+        return {composed(key): key for key in sorted(self._titles)} | {key: key for key in self._titles}
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[str]]:
+        by_name: dict[str, list[str]] = defaultdict(list)
+        for key, title in sorted(self._titles.items()):
             for name in names_of_document(key, title):
-                self._by_name[name].append(key)
+                by_name[name].append(key)
+        return by_name
 
     def resolve(self, target: str, source_key: str) -> str | None:
         """Return the key of the document that ``target`` means in ``source_key``; None if the corpus has none."""
@@ -168,11 +177,12 @@ def link_entities(
     new: Spool[PreparedChunk],
     diff: ChunkDiff,
     titles: TitleChanges,
-    lexicon: LexiconUpdate,
+    settings: LinkSettings,
     done: Done,
 ) -> EntityChanges:
     """Bring the entities of a corpus, and all its edges but similarity links, to those of a fresh ingest."""
-    links = _EntityLinks(session, titles, lexicon)
+    # Nothing keeps the lexicon afterwards: it is the largest of what an ingest has in memory.
+    links = _EntityLinks(session, titles, update_lexicon(session, new, diff, titles, settings))
     links.link(new, diff, done)
     return links.update_entities()
 

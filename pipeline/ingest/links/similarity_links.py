@@ -296,10 +296,12 @@ def link_similar(
     session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, settings: LinkSettings, done: Done
 ) -> None:
     """Bring the similarity links of a corpus to those of a fresh ingest: stage the missing, retire the outdated."""
-    if settings.similar_top_k == 0 or not (diff.vectors_added or diff.vectors_removed):
+    if settings.similar_top_k == 0:
         return
     if not session.corpus.generation:
         _link_all(session, new, settings, done)
+        return
+    if not (diff.vectors_added or diff.vectors_removed):
         return
     search = _neighbour_search(session, new, diff, settings)
     neighbours = IncrementalNeighbours(session.corpus, search, settings.similar_top_k, settings.similar_hub_cap)

@@ -13,6 +13,7 @@ from neo4j import Record
 from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.edges import EdgeKind
+from pipeline.ids import document_id
 from pipeline.ingest.embed import PreparedChunk
 from pipeline.records import Chunk, Edge, WrittenLink, metadata_of
 
@@ -149,7 +150,7 @@ class ChunkDiff:
       run. ``removed_visible`` are the visible ones.
     - ``changed``: chunks that stay with another place, heading, metadata or vector.
     - ``vectors_removed``, ``vectors_added``: the vectors around which similarity links are recomputed. A chunk with
-      another vector or ordinal is in both.
+      another vector or ordinal is in both. Of a first ingest, whose vectors are all new, they are empty.
     - ``leftover_documents``: ids of documents that a crashed run staged and this run lacks.
     """
 
@@ -176,11 +177,14 @@ def compare(
 ) -> ChunkDiff:
     """Compare the ``new`` chunks with the stored ones.
 
-    ``replaced`` are the keys of visible documents that are replaced or removed. ``staged`` are the ids of the documents
-    that this run has staged. ``stored``, which is empty, is filled with the visible chunks of the replaced documents.
+    ``replaced`` are the keys of visible documents that are replaced or removed. ``staged`` are the keys of the
+    documents that this run has staged. ``stored``, which is empty, is filled with the visible chunks of the replaced
+    documents.
     """
-    versions = {chunk.chunk.id: _version(chunk) for chunk in new}
     crashed = corpus.record.staging is not None
+    if not (corpus.generation or crashed):
+        return ChunkDiff(stored, {})  # nothing to compare with: the chunks of a first ingest aren't listed one by one
+    versions = {chunk.chunk.id: _version(chunk) for chunk in new}
     kept: set[str] = set()
     removed_visible: set[str] = set()
     vectors_removed: set[str] = set()
@@ -208,6 +212,7 @@ def compare(
             leftovers.append(chunk.chunk.id)
         elif version != before:
             outdated[chunk.chunk.id] = version.content_hash != before.content_hash
+    staged_ids = {document_id(corpus.id, key) for key in staged} if crashed else set()
     staged_documents = corpus.read("staged_documents") if crashed else ()
     return ChunkDiff(
         replaced=stored,
@@ -221,7 +226,7 @@ def compare(
             for chunk in new
             if chunk.chunk.id not in kept or chunk.chunk.id in vectors_removed
         },
-        leftover_documents=tuple(row["id"] for row in staged_documents if row["id"] not in staged),
+        leftover_documents=tuple(row["id"] for row in staged_documents if row["id"] not in staged_ids),
     )
 
 

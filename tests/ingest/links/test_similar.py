@@ -87,11 +87,13 @@ def test_files_by_runs_of_rows_change_nothing(count: int, top_k: int, limit: int
 
 def test_several_indexes_give_the_neighbours_that_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = random_vectors(1500, seed=3)
-    exact = linked(vectors)
+    exact = pairs(linked(vectors))
 
     monkeypatch.setattr(similar, "_INDEX_ROWS", 400)
+    approximate = pairs(linked(vectors, exact=False))
 
-    assert linked(vectors, exact=False) == exact
+    assert len(exact & approximate) >= 0.99 * len(exact)
+    assert len(approximate) <= 1.01 * len(exact)
 
 
 @pytest.mark.parametrize("exact", [True, False])

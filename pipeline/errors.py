@@ -4,7 +4,7 @@ HopRankError                    base: a message with the problem, and a fix
 ├── InputError                  wrong input or configuration: the commands exit with 2
 │   ├── ConfigurationError      a setting that can't be used
 │   │   └── ExtraMissing        a package of an extra that isn't installed; an ImportError too
-│   ├── SourceError             a file, folder, glob or .jsonl line that can't be read
+│   ├── SourceError             a file, folder, glob, line or row that can't be read
 │   ├── Unknown                 a name that nothing has; base of all errors named Unknown...
 │   │   └── UnknownJob          a job that doesn't exist
 │   ├── CorpusError             an unknown or unsuitable corpus

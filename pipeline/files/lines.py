@@ -70,17 +70,21 @@ def parse_json(text: str, guard: Guard = GUARD) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file that isn't blank. Its number counts from 1, and blank lines too."""
+    """A line of a file that isn't blank, or of a table a row as JSON, as ``unit`` says.
+
+    Its number counts from 1, and blank lines too.
+    """
 
     path: Path
     number: int
     content: str | Unreadable
     guard: Guard = GUARD
+    unit: str = "line"
 
     @property
     def place(self) -> str:
         """The name of the line in errors: ``file.jsonl, line 7``."""
-        return f"{self.path}, line {self.number}"
+        return f"{self.path}, {self.unit} {self.number}"
 
     @property
     def text(self) -> str:

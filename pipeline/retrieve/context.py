@@ -163,8 +163,8 @@ class _Selection:
 
 
 def source_of(document: str, path: str, line_start: int, line_end: int) -> str:
-    """Return a passage's file and lines; of a .jsonl file, or without a file, the key of its document."""
-    in_file = path and not path.endswith((".json", ".jsonl"))
+    """Return a passage's file and lines; of a .jsonl file or table, or without a file, the key of its document."""
+    in_file = path and not path.endswith((".json", ".jsonl", ".parquet"))
     return f"{path}:{line_start}-{line_end}" if in_file else document
 
 

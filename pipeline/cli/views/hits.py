@@ -69,9 +69,9 @@ def warn_of_unknown_fields(metadata: Mapping[str, Any]) -> None:
 
 
 def place(metadata: Mapping[str, Any]) -> str:
-    """Return the place of a hit: its file and lines, or its id and the .jsonl file that holds it."""
+    """Return the place of a hit: its file and lines, or its id and the .jsonl file or table that holds it."""
     path, key = metadata["path"] or "", metadata["document"]
-    if path.endswith(".jsonl"):
+    if path.endswith((".jsonl", ".parquet")):
         return f"{key} in {_short(path)}"
     shown = _short(path) if path else key
     return f"{shown}:{metadata['line_start']}-{metadata['line_end']}"

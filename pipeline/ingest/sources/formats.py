@@ -24,7 +24,13 @@ GROUP = "hoprank.formats"
 """The group of entry points by which an installed package brings a format."""
 
 LINES = "jsonl"
-"""The format with a document per line; files of all others hold a single document."""
+"""The format with a document per line."""
+
+TABLE = "parquet"
+"""The format with a document per row; files of all but these two hold a single document."""
+
+MANY = frozenset((LINES, TABLE))
+"""The formats with many documents a file, each with an id of its own."""
 
 CODE = "code"
 """The format of source code, which is read on request."""
@@ -75,6 +81,7 @@ _MODULES = {
     ".srt": "subtitles",
     ".vtt": "subtitles",
     ".jsonl": LINES,
+    ".parquet": TABLE,
 }
 _NAMED = {".yaml": "data", ".yml": "data", ".json": "data", ".toml": "data", ".log": "text"}
 """Suffixes of files that are documents only where they are named: elsewhere they are mostly settings and logs."""

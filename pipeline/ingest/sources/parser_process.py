@@ -1,4 +1,4 @@
-"""A process that parses what may take its parser any time: PDF, office and HTML files, notebooks, larger source code.
+"""A process that parses what may take its parser any time: PDF, office and HTML files, tables, larger source code.
 
 Markdown, other markup and source code in .jsonl get the same structure as from a file. The suffix of the document's
 id names the format (``guide/setup.md``, ``sessions.py``). Without a suffix, Markdown is recognised by its front matter
@@ -12,7 +12,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -23,6 +24,7 @@ from pipeline.files import Limits, Unreadable
 from pipeline.files.limits import MEGABYTE
 from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of
 from pipeline.ingest.sources.front_matter import split_front_matter
+from pipeline.ingest.sources.parquet import Rows, RowText, next_rows, row_counts
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Document
 
@@ -82,7 +84,7 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
         """Return the document; raises Unreadable, also if parsing exceeds the limits of the source or crashes."""
         is_code = format_name == CODE
         if is_bounded(format_name) or (is_code and len(source.data) > SMALL):
-            return self._ask((format_name, source), source.limits, is_code=is_code)
+            return self._document((format_name, source), source.limits, is_code=is_code)
         with parser_errors(format_name):
             return parser_of(format_name)(source)
 
@@ -91,11 +93,24 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
         if len(document.text) <= SMALL or document.prechunked or language_of(document.key) is None:
             return structured(document)
         try:
-            return self._ask(document, limits, is_code=True)
+            return self._document(document, limits, is_code=True)
         except Unreadable:
             return document
 
-    def _ask(self, request: object, limits: Limits, *, is_code: bool) -> Document:
+    def rows(self, wanted: Rows) -> tuple[list[RowText], bool]:
+        """Return the first of the rows of a table that are wanted, and whether they are the last. Raises Unreadable."""
+        rows, is_end = self._ask(wanted, wanted.limits)
+        return [row if isinstance(row, str) else tuple(row) for row in rows], is_end
+
+    def row_counts(self, path: Path, limits: Limits) -> list[int]:
+        """Return the number of rows of each row group of a table. Raises Unreadable."""
+        counts: list[int] = self._ask(("row counts", Rows(path, limits)), limits)
+        return counts
+
+    def _document(self, request: object, limits: Limits, *, is_code: bool) -> Document:
+        return _documents().validate_python(self._ask(request, limits, is_code=is_code))
+
+    def _ask(self, request: object, limits: Limits, *, is_code: bool = False) -> Any:
         cpu_seconds = CPU_SECONDS if is_code else None
         try:
             line = self._process.call(request, Bounds(limits.seconds, limits.bytes_of_memory, cpu_seconds))
@@ -114,16 +129,24 @@ class ParserProcess(AbstractContextManager["ParserProcess"]):
         kind, value = json.loads(line)
         if kind == "unreadable":
             raise Unreadable(*value)
-        return _documents().validate_python(value)
+        return value
 
 
-def answer(request: tuple[str, Source] | Document) -> bytes:
+def answer(request: tuple[str, Any] | Rows | Document) -> bytes:
     """Answer a request within the process."""
     try:
-        document = structured(request) if isinstance(request, Document) else parser_of(request[0])(request[1])
+        return json.dumps(("answer", _answer(request))).encode()
     except Unreadable as error:
         return json.dumps(("unreadable", (error.message, error.fix))).encode()
-    return json.dumps(("document", _documents().dump_python(document, mode="json"))).encode()
+
+
+def _answer(request: tuple[str, Any] | Rows | Document) -> Any:
+    if isinstance(request, Rows):
+        return next_rows(request)
+    if isinstance(request, tuple) and isinstance(request[1], Rows):
+        return row_counts(request[1])
+    document = structured(request) if isinstance(request, Document) else parser_of(request[0])(request[1])
+    return _documents().dump_python(document, mode="json")
 
 
 @cache

@@ -11,16 +11,16 @@ from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable, content_of
 from pipeline.files.guard import MEND, name_in_utf_8, real_path
 from pipeline.files.limits import MEGABYTE
-from pipeline.ingest.sources import jsonl
-from pipeline.ingest.sources.formats import CODE, LINES, format_of
+from pipeline.ingest.sources import rows
+from pipeline.ingest.sources.formats import CODE, MANY, TABLE, format_of
 from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.parsers.code import check_handwritten
 from pipeline.ingest.sources.source import Source
 from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.records import Document, Skipped
 
-_MOST_LINES = 100
-"""Lines of a .jsonl file that are named when they are left out; chosen by hand."""
+_MOST_ROWS = 100
+"""Rows of a file of many documents that are named when they are left out; chosen by hand."""
 
 
 def read(
@@ -28,25 +28,26 @@ def read(
 ) -> "FilesRead":
     """Return the documents in ``paths``, read one at a time and in order, and the files that were left out.
 
-    A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file of {id, title, text,
-    metadata}. A document's key is its path relative to the given folder, or to the part of the pattern before its first
-    wildcard; for a single file the file's name, for a .jsonl document its id. An unreadable file below a folder or of a
-    pattern comes as Skipped, and so does a line of a .jsonl file there, whose other lines are read. If the caller named
-    the file, or with ``strict``, it is an error; with ``strict`` the warnings of a document are errors too.
+    A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file or Parquet table of {id,
+    title, text, metadata}. A document's key is its path relative to the given folder, or to the part of the pattern
+    before its first wildcard; for a single file the file's name, for a line or row its id. An unreadable file below a
+    folder or of a pattern comes as Skipped, and so does a line or row of a file there, whose others are read. If the
+    caller named the file, or with ``strict``, it is an error; with ``strict`` the warnings of a document are, too.
 
     Data, such as .json, are read only if the caller named the file. Files of source code are read then, or with
     ``code``. What their authors didn't write is left out then: installed packages, builds, minified and generated
     files, and what Git ignores.
 
-    All paths and .jsonl files are checked before the first document is returned. Raises SourceError for a path that
-    doesn't exist, a pattern without a match, and two documents with the same key.
+    All paths, .jsonl files and tables are checked before the first document is returned. Raises SourceError for a path
+    that doesn't exist, a pattern without a match, and two documents with the same key.
     """
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
     reading = _Reading(strict, limits, code=code)
     found = (entry for path in wanted for entry in find(path, code=code, within=limits.within))
-    return FilesRead(reading, [item for entry in found for item in reading.checked(entry)])
+    with ParserProcess() as process:
+        return FilesRead(reading, [item for entry in found for item in reading.checked(entry, process)])
 
 
 def check_paths(paths: Sequence[str]) -> None:
@@ -58,7 +59,7 @@ def check_paths(paths: Sequence[str]) -> None:
 class FilesRead(Iterator[Document | Skipped]):
     """The documents of files, and the files left out; ``total`` is the number of files, ``done`` of those read so far.
 
-    A .jsonl file of many documents counts as one.
+    A file of many documents counts as one.
     """
 
     def __init__(self, reading: "_Reading", items: Sequence[SourceFile | Skipped]) -> None:
@@ -83,29 +84,34 @@ class UniqueKeys:
     def __init__(self) -> None:
         self._places: dict[str, tuple[Path, int]] = {}
 
-    def line_of(self, key: str) -> int | None:
-        """Return the line of the document ``key``, 0 if it is a file of its own; None if there is none yet."""
+    def row_of(self, key: str) -> int | None:
+        """Return the row of the document ``key``, 0 if it is a file of its own; None if there is none yet."""
         place = self._places.get(key)
         return place[1] if place else None
 
-    def add(self, key: str, path: Path, line: int = 0) -> None:
-        """Record that ``path`` holds the document ``key``, on ``line`` if it is a .jsonl file.
+    def add(self, key: str, path: Path, row: int = 0) -> None:
+        """Record that ``path`` holds the document ``key``, on the line or row ``row`` if it holds many.
 
-        Raises SourceError, naming both places, if another file or line holds it too.
+        Raises SourceError, naming both places, if another file or row holds it too.
         """
-        first, again = self._places.setdefault(key, (path, line)), (path, line)
+        first, again = self._places.setdefault(key, (path, row)), (path, row)
         if first == again:
             return
         if first[0] == path:
+            unit = _unit(path)
             raise SourceError(
-                f"{path} gives the id {key!r} on line {first[1]} and again on line {line}",
-                "Give every line an id of its own.",
+                f"{path} gives the id {key!r} on {unit} {first[1]} and again on {unit} {row}",
+                f"Give every {unit} an id of its own.",
             )
-        one, two = (f"{place} (line {at})" if at else str(place) for place, at in (first, again))
+        one, two = (f"{place} ({_unit(place)} {at})" if at else str(place) for place, at in (first, again))
         raise SourceError(
             f"{one} and {two} both give the document {key!r}",
             "Ingest them into corpora of their own, or give the folder that holds both.",
         )
+
+
+def _unit(path: Path) -> str:
+    return "row" if path.suffix and format_of(path) == TABLE else "line"
 
 
 class _Reading:
@@ -119,7 +125,7 @@ class _Reading:
         self._keys = UniqueKeys()
         self._repeated: dict[Path, set[int]] = {}
 
-    def checked(self, item: SourceFile | Skipped) -> Iterator[SourceFile | Skipped]:
+    def checked(self, item: SourceFile | Skipped, process: ParserProcess) -> Iterator[SourceFile | Skipped]:
         """Yield ``item``, or a Skipped if it is left out, or nothing if it was given before. Its keys must be new."""
         if isinstance(item, Skipped):
             yield self._left_out(item, "", named=False)
@@ -129,9 +135,9 @@ class _Reading:
             return
         self._seen.add(identity)
         try:
-            if format_of(item.path, code=self._code or item.named, named=item.named) == LINES:
-                yield from self._checked_lines(item)
-            elif self._keys.line_of(item.key) and not (item.named or self._strict):
+            if format_of(item.path, code=self._code or item.named, named=item.named) in MANY:
+                yield from self._checked_rows(item, process)
+            elif self._keys.row_of(item.key) and not (item.named or self._strict):
                 yield Skipped(str(item.path), f"is the document {item.key!r} again")
                 return
             else:
@@ -158,9 +164,9 @@ class _Reading:
 
     def _documents(self, item: SourceFile, process: ParserProcess) -> Iterator[Document]:
         name = format_of(item.path)
-        if name == LINES:
-            for found in jsonl.documents(item.path, self._limits):
-                if not isinstance(found, jsonl.BadLine) and found[0] not in self._repeated.get(item.path, ()):
+        if name in MANY:
+            for found in rows.documents(item.path, self._limits, process):
+                if not isinstance(found, rows.BadRow) and found[0].number not in self._repeated.get(item.path, ()):
                     yield process.structure(found[1], self._limits)
             return
         path = name_in_utf_8(item.path.as_posix())
@@ -174,32 +180,32 @@ class _Reading:
             raise SourceError(f"{skipped.source} {skipped.reason}", fix)
         return skipped
 
-    def _checked_lines(self, item: SourceFile) -> Iterator[Skipped]:
-        """Yield a Skipped for each line that is left out; of very many the first ones, and their number."""
+    def _checked_rows(self, item: SourceFile, process: ParserProcess) -> Iterator[Skipped]:
+        """Yield a Skipped for each row that is left out; of very many the first ones, and their number."""
         bad, is_empty = 0, True
-        for found in jsonl.documents(item.path, self._limits):
+        for found in rows.documents(item.path, self._limits, process):
             is_empty = False
             if problem := self._problem(found, item):
                 bad += 1
-                if bad <= _MOST_LINES:
+                if bad <= _MOST_ROWS:
                     yield problem
-        if bad > _MOST_LINES:
-            yield Skipped(str(item.path), f"has {bad - _MOST_LINES:,} more lines that can't be read")
+        if bad > _MOST_ROWS:
+            yield Skipped(str(item.path), f"has {bad - _MOST_ROWS:,} more {_unit(item.path)}s that can't be read")
         if is_empty:
-            raise Unreadable("is empty", "Leave it out, or write documents into it, one a line.")
+            raise Unreadable("is empty", f"Leave it out, or write documents into it, one a {_unit(item.path)}.")
 
-    def _problem(self, found: tuple[int, Document] | jsonl.BadLine, item: SourceFile) -> Skipped | None:
-        """Return why a line is left out, None if it isn't; an error if the caller named the file."""
+    def _problem(self, found: tuple[Line, Document] | rows.BadRow, item: SourceFile) -> Skipped | None:
+        """Return why a row is left out, None if it isn't; an error if the caller named the file."""
         is_error = item.named or self._strict
-        if isinstance(found, jsonl.BadLine):
+        if isinstance(found, rows.BadRow):
             if is_error:
-                raise SourceError(f"{found.place} {found.error.message}.", jsonl.GUARD.fix)
+                raise SourceError(f"{found.place} {found.error.message}.", found.error.fix)
             return Skipped(found.place, found.error.message)
-        number, document = found
-        if not is_error and self._keys.line_of(document.key) is not None:
-            self._repeated.setdefault(item.path, set()).add(number)
-            return Skipped(f"{item.path}, line {number}", f"gives the id {document.key!r} again")
-        self._keys.add(document.key, item.path, number)
+        row, document = found
+        if not is_error and self._keys.row_of(document.key) is not None:
+            self._repeated.setdefault(item.path, set()).add(row.number)
+            return Skipped(row.place, f"gives the id {document.key!r} again")
+        self._keys.add(document.key, item.path, row.number)
         return None
 
 
@@ -210,14 +216,14 @@ def documents_of(objects: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT_
     malformed, or if two have the same id.
     """
     with ParserProcess() as process:
-        documents = (jsonl.document(row) for row in _rows(objects))
+        documents = (rows.document(row) for row in _rows(objects))
         return [replace(process.structure(document, limits), path="") for document in documents]
 
 
 def check_objects(objects: Iterable[Mapping[str, Any]]) -> None:
     """Raise the SourceError that :func:`documents_of` would raise, without parsing any markup."""
     for row in _rows(objects):
-        jsonl.document(row)
+        rows.document(row)
 
 
 def document_of(key: str, content: bytes, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -233,7 +239,7 @@ def document_of(key: str, content: bytes, limits: Limits = DEFAULT_LIMITS) -> Do
 
 
 def documents_of_files(files: Mapping[str, bytes], limits: Limits = DEFAULT_LIMITS) -> Iterator[Document | Skipped]:
-    """Yield the document that each file is, as :func:`document_of`, and those of the lines of a .jsonl file.
+    """Yield the document that each file is, as :func:`document_of`, and those of the rows of a .jsonl file or table.
 
     What can't be read comes as Skipped, and so does a document whose key came before.
     """
@@ -257,15 +263,15 @@ def _brought(key: str, content: bytes, limits: Limits) -> Source:
 
 
 def _documents_in(source: Source, process: ParserProcess) -> Iterator[Document | Skipped]:
-    if format_of(Path(source.key)) != LINES:
+    if format_of(Path(source.key)) not in MANY:
         yield _parsed(source, process)
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "lines.jsonl"
+        path = Path(folder) / f"rows{Path(source.key).suffix}"
         path.write_bytes(source.data)
         # The file is ours, wherever else one may read.
-        for found in jsonl.documents(path, replace(source.limits, within=None)):
-            if isinstance(found, jsonl.BadLine):
+        for found in rows.documents(path, replace(source.limits, within=None), process):
+            if isinstance(found, rows.BadRow):
                 place = found.place.removeprefix(str(path))
                 yield Skipped(f"{source.key}{place}", found.error.message)
             else:
@@ -274,8 +280,8 @@ def _documents_in(source: Source, process: ParserProcess) -> Iterator[Document |
 
 def _parsed(source: Source, process: ParserProcess) -> Document:
     name = format_of(Path(source.key))
-    if name == LINES:
-        raise Unreadable("holds many documents, not one", "Send its lines as documents.")
+    if name in MANY:
+        raise Unreadable("holds many documents, not one", "Send its rows as documents.")
     if len(source.data) > source.limits.bytes_read:
         raise Unreadable(f"is larger than {source.limits.bytes_read / MEGABYTE:,.6g} MB", "Split it.")
     if not source.data:
@@ -283,9 +289,9 @@ def _parsed(source: Source, process: ParserProcess) -> Document:
     return process.parse(name, source)
 
 
-def _rows(objects: Iterable[Mapping[str, Any]]) -> Iterator[jsonl.Row]:
+def _rows(objects: Iterable[Mapping[str, Any]]) -> Iterator[rows.Row]:
     keys, place = UniqueKeys(), Path("documents")  # the name of the objects in errors, in place of a file's path
     for number, value in enumerate(objects, 1):
-        row = jsonl.row_of(Line(place, number, "", jsonl.GUARD), value)
+        row = rows.row_of(Line(place, number, "", rows.GUARD), value)
         keys.add(row.id, place, number)
         yield row

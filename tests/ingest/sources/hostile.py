@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import docx
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 Files = dict[str, Callable[[], bytes]]
 
@@ -399,6 +401,50 @@ NOTEBOOKS: Files = {
     "no cells": lambda: b'{"nbformat": 4, "metadata": {}, "cells": 7}',
     "cut off": lambda: notebook(SHOWN.format("a"))[:90],
 }
+
+
+def table(columns: Mapping[str, object], **options: object) -> bytes:
+    whole = io.BytesIO()
+    pq.write_table(pa.table(dict(columns)), whole, **options)
+    return whole.getvalue()
+
+
+def rows(**columns: object) -> bytes:
+    return table({"id": ["x", "y"], "text": ["One.", "Two."], **columns})
+
+
+def deep(levels: int) -> object:
+    kind = pa.int8()
+    for _ in range(levels):
+        kind = pa.list_(kind)
+    return pa.nulls(2, kind)
+
+
+def without_utf_8() -> object:
+    offsets, letters = pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"\xffa")
+    return pa.StringArray.from_buffers(2, offsets, letters)
+
+
+TABLES: Files = {
+    "cut off": lambda: rows()[:200],
+    "nothing but a beginning": lambda: b"PAR1" + b"\0\xff(" * 100_000,
+    "a footer longer than the file": lambda: rows()[:-8] + b"\xf0\xff\xff\x7fPAR1",
+    "rubbish for pages": lambda: rows()[:4] + b"\xff" * 40 + rows()[44:],
+    "encrypted": lambda: rows()[:-4] + b"PARE",
+    "five million rows in a few bytes": lambda: table(
+        {"id": pa.repeat("x", 5_000_000), "text": pa.repeat("x", 5_000_000)}, compression="zstd"
+    ),
+    "a text of half a gigabyte": lambda: table({"id": ["x"], "text": ["a" * 500_000_000]}, compression="zstd"),
+    "a long text in each of its rows": lambda: table(
+        {"id": [*range(2_000)], "text": pa.repeat("a" * 300_000, 2_000)}, compression="zstd", column_encoding=None
+    ),
+    "lists in lists": lambda: rows(it=deep(300)),
+    "texts that aren't UTF-8": lambda: rows(title=without_utf_8()),
+    "a zone that there isn't": lambda: rows(at=pa.array([1, 2], pa.timestamp("us", "Nowhere/Else"))),
+    "a schema that isn't": lambda: rows().replace(b"ARROW:schema", b"ARROW:schema").replace(b"/////", b"AAAAA"),
+    "thirty thousand columns": lambda: table({f"c{number}": [1] for number in range(30_000)}),
+}
+"""Tables of Parquet, which hold many documents: they are read by rows, not by a parser of one."""
 
 HOSTILE: dict[str, Files] = {
     "pdf": PDFS,

@@ -34,7 +34,7 @@ export const titleOf = ({ title, document: key, heading: below }) => [title || k
 
 /** Return where a hit is from: the key of its document and its lines, of a document without a file its key alone. */
 export function place({ path: file, document: key, line_start: first, line_end: last }) {
-  return file?.endsWith(".jsonl") ? key : `${key}:${first}–${last}`;
+  return /\.(jsonl|parquet)$/.test(file ?? "") ? key : `${key}:${first}–${last}`;
 }
 
 /** Make the excerpt of a hit, the sentences that answer, with the names of its path emphasised. */

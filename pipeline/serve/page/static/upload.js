@@ -19,7 +19,7 @@ export function adding(corpus, added) {
   const choose = make("button", { type: "button", className: "primary", onclick: () => files.click() }, "Choose files");
   const area = make(
     "div", { className: "drop" },
-    make("p", {}, make("strong", {}, "Drop files or folders here"), make("br"), make("span", { className: "hint" }, "Markdown, HTML, PDF, Word, slides, sheets, mail, notebooks, .jsonl …")),
+    make("p", {}, make("strong", {}, "Drop files or folders here"), make("br"), make("span", { className: "hint" }, "Markdown, HTML, PDF, Word, slides, sheets, mail, notebooks, .jsonl, Parquet …")),
     make("div", { className: "drop-choose" }, make("label", {}, "into the corpus ", name), choose, files),
   );
   receive(area, () => name.value.trim() || corpus, added);

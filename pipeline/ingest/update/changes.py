@@ -28,8 +28,8 @@ class Changes:
 
     ``documents`` holds the new and changed documents in batches, ``characters`` counts those of their texts. ``stored``
     holds the corpus's documents before. ``text_hashes`` maps new and changed documents to the hashes of their texts,
-    except blank texts. ``unchanged`` counts the other documents; ``moved`` maps those of them with another path to the
-    new path.
+    except blank texts, if the corpus has any documents. ``unchanged`` counts the other documents; ``moved`` maps those
+    of them with another path to the new path.
     """
 
     stored: Mapping[str, StoredDocument]
@@ -101,7 +101,7 @@ def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterat
         if before is None or before.hash != document_hash(item):
             changes.changed.append(item.key)
             changes.characters += len(item.text)
-            if has_text:
+            if has_text and changes.stored:  # it may be a renamed document of the corpus
                 changes.text_hashes[item.key] = digest(item.text)
             yield item
             continue

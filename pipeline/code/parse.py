@@ -32,7 +32,7 @@ def parse_code(text: str, language: Language) -> SourceCode:
     definitions = sorted(map(comments.definition, (scope for scope in scopes if scope.kind)), key=attrgetter("start"))
     doc = comments.file_doc({definition.start for definition in definitions})
     imports, calls = tuple(_imports(text, tags)), tuple(_calls(text, tags, scopes))
-    return SourceCode(language.name, doc, tuple(definitions), imports, calls)
+    return SourceCode(language.name, doc, tuple(definitions), imports, calls, tags.broken)
 
 
 @dataclass(frozen=True, slots=True)

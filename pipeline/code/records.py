@@ -54,13 +54,17 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class SourceCode:
-    """The syntax of a file: its own docstring or first comment, and its definitions, imports and calls in order."""
+    """The syntax of a file: its own docstring or first comment, and its definitions, imports and calls in order.
+
+    ``broken`` says that a part of it is no code of the language, or that it is nested too deep.
+    """
 
     language: str
     doc: str
     definitions: tuple[Definition, ...]
     imports: tuple[Import, ...]
     calls: tuple[Call, ...]
+    broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Tags:
 
     ``wrappers`` leads from the span of a node to that of its wrapper, ``docstrings`` from the span of a definition, or
     of the whole tree, to that of its docstring. ``comments`` holds spans by their ends, ``attributes`` the spans among
-    them that are no text. ``callees`` are spans and lines.
+    them that are no text. ``callees`` are spans and lines. ``broken``: the tree has errors, or wasn't read.
     """
 
     root: Span = (0, 0)
@@ -62,6 +62,7 @@ class Tags:
     attributes: set[Span] = field(default_factory=set)
     imports: list[ImportTag] = field(default_factory=list)
     callees: list[tuple[Span, int]] = field(default_factory=list)
+    broken: bool = False
 
 
 def encoded(text: str) -> bytes:
@@ -93,7 +94,7 @@ def tags_of(text: str, language: Language) -> Tags:
     import tree_sitter
 
     if _is_deep(text):
-        return Tags()
+        return Tags(broken=True)
     grammar, query = grammar_of(language)
     root = tree_sitter.Parser(grammar).parse(encoded(text)).root_node
     reader = _TagReader(text, root)
@@ -120,7 +121,7 @@ class _TagReader:
     def __init__(self, text: str, root: tree_sitter.Node) -> None:
         self._text = text
         self._characters = None if text.isascii() else Characters(text)
-        self.tags = Tags(self._span(root))
+        self.tags = Tags(self._span(root), broken=root.has_error)
 
     def add(self, nodes: _Nodes) -> None:
         """Add the nodes of a match by the names of their captures."""

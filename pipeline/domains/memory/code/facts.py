@@ -8,8 +8,9 @@ from pipeline.code.languages import NAMES
 from pipeline.domains.memory.code.findings import CALLS_BY_NAME, DEVELOPMENT, ROOT, Findings, Strength
 from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
-from pipeline.domains.memory.code.parse import UNKNOWN, ParsedFile, Reference, Symbol
+from pipeline.domains.memory.code.parse import ParsedFile
 from pipeline.domains.memory.code.paths import folders_above, is_configuration, parent_of
+from pipeline.domains.memory.code.pieces import UNKNOWN, Reference, Symbol
 from pipeline.resources import word_lists
 
 _PACKAGE_FILES = frozenset("__init__.py index.js index.ts lib.rs mod.rs package-info.java doc.go".split())

@@ -1,21 +1,20 @@
 """Read a file into what facts are made of: its symbols, imports, calls, variables and manifest."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
 from pipeline.bounded import BoundedProcess, Bounds, Ended
-from pipeline.code.comments import first_sentence
 from pipeline.code.languages import NAMES, Language, language_of
 from pipeline.code.manifests import is_manifest, read_manifest, table
-from pipeline.code.parse import CPU_SECONDS, SMALL, parse_code
-from pipeline.code.records import Call, DefinitionKind, Import, Manifest, SourceCode
+from pipeline.code.parse import CPU_SECONDS, SMALL
+from pipeline.code.records import Manifest
 from pipeline.domains.memory.code.paths import MAILMAP, OWNERS, is_compose, is_environment
+from pipeline.domains.memory.code.pieces import ImportedModule, Reference, Symbol, read_code
 from pipeline.files import Limits, Unreadable, decode
 from pipeline.files.guard import UTF_16_MARKS
 from pipeline.files.yaml import parse_mapping
@@ -23,59 +22,14 @@ from pipeline.grouping import grouped
 from pipeline.ingest.sources.parsers.code import check_handwritten
 from pipeline.ingest.sources.source import Source
 
-UNKNOWN = "?"
-"""The receiver of a call on the value of an expression."""
-
 _LARGEST = 1_000_000  # bytes: larger source code is generated, or data
 _HEAD = 8000  # bytes in which a NUL marks a binary file, as in Git
 
-# Characters of a qualified name, a signature, a receiver and an import, and lines of an import: what is longer is
-# generated or hostile. Chosen by hand, above anything that people write, so that the patterns below stay quick; not
-# measured.
-_LONGEST_NAME = 300
-_LONGEST_SIGNATURE = 2000
-_LONGEST_RECEIVER = 200
-_LONGEST_IMPORT = 4000
-_MOST_IMPORT_LINES = 200
-
 _MODULE_OF_RUST = re.compile(r"^[ \t]{0,40}(?:pub(?:\([^)\n]{0,40}\))?[ \t]+)?mod[ \t]+(\w+)[ \t]*;", re.MULTILINE)
-_PARAMETER = re.compile(r"[(,|]\s{0,99}(?:\.\.\.|\*\*?)?(\w+)\s{0,9}(?=[,:=)?|])")
-_ACCESS = re.compile(r"(?:\?\.|\.|::|->)\s*$")
-_RECEIVER = re.compile(r"(?<![\w.)\]}\"'>])((?:[@$]?\w+(?:\.|::))*[@$]?\w+)\s*(?:\?\.|\.|::|->)\s*$")
-_ARGUMENTS = re.compile(r"\s*(?:[(<!{`]|::<|$)")
-_AS = re.compile(r"(?<![\w.$*])([\w.$*]++)\s++as\s+(\w+)")
-_REQUIRED = re.compile(r"(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+)?(?:require|import)\b")
 _COMMENT = ("#", "//", "*", "/*", "--")
 _COMMENT_BEHIND = re.compile(r"\s(?://|#\s)")
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}")
 _ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?({_VARIABLE.pattern})[ \t]*=", re.MULTILINE)
-
-
-class Symbol(NamedTuple):
-    """A class or function of a file: its entity type, the first sentence of its documentation, its parameters.
-
-    Parameters are in order, those whose names stand before their types, or have none.
-    """
-
-    kind: str
-    doc: str
-    parameters: tuple[str, ...] = ()
-
-
-class Reference(NamedTuple):
-    """A call of ``name`` in the definition ``caller``; ``receiver`` is the name or dotted path before it, or empty."""
-
-    caller: str
-    receiver: str
-    name: str
-
-
-class ImportedModule(NamedTuple):
-    """An import: the module as written, the names that it takes, each with its local one, and the module's alias."""
-
-    module: str
-    names: tuple[tuple[str, str], ...]
-    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,87 +143,13 @@ def _manifest(path: str, text: str) -> Manifest | None:
 
 
 def _source_code(path: str, text: str, language: Language) -> ParsedFile:
-    code = parse_code(text, language)
-    lines = text.split("\n")
-    imports = list(_imported_modules(code.imports, lines))
+    code = read_code(text, language)
+    imports = code.imports
     if language.name == "rust":
-        imports += (ImportedModule(f"self::{name}", ()) for name in _MODULE_OF_RUST.findall(text))
-    return ParsedFile(
-        path,
-        language.name,
-        first_sentence(code.doc),
-        _symbols(code, text),
-        tuple(dict.fromkeys(imports)),
-        _references(code.calls, lines),
-        _variables_read(text, language.name),
-        _manifest(path, text),
-    )
-
-
-def _symbols(code: SourceCode, text: str) -> dict[str, Symbol]:
-    """Return the definitions by qualified name; of several with the same name the first documented one."""
-    symbols: dict[str, Symbol] = {}
-    for definition in code.definitions:
-        former = symbols.get(definition.qualified)
-        if len(definition.qualified) <= _LONGEST_NAME and (former is None or (definition.doc and not former.doc)):
-            own_kind = "class" if definition.kind is DefinitionKind.CLASS else "function"
-            kind = former.kind if former else own_kind
-            signature = text[definition.start : definition.body][-_LONGEST_SIGNATURE:] if kind == "function" else ""
-            parameters = tuple(dict.fromkeys(_PARAMETER.findall(signature)))
-            symbols[definition.qualified] = Symbol(kind, first_sentence(definition.doc), parameters)
-    return symbols
-
-
-def _references(calls: Sequence[Call], lines: Sequence[str]) -> tuple[Reference, ...]:
-    """Return the calls with their receivers, each once, in order; ``lines`` are those of the file."""
-    ends: dict[tuple[int, str], int] = {}
-    references: dict[Reference, None] = {}
-    for call in calls:
-        line = lines[call.line - 1] if call.line <= len(lines) else ""
-        at = _next_call(line, call.name, ends.get((call.line, call.name), 0))
-        ends[call.line, call.name] = at + len(call.name)
-        before = line[max(0, at - _LONGEST_RECEIVER) : at]
-        receiver = ""
-        if not call.name.startswith(("@", "$")) and _ACCESS.search(before):
-            named = _RECEIVER.search(before)
-            receiver = named[1] if named else UNKNOWN
-        references[Reference(call.caller, receiver, call.name)] = None
-    return tuple(references)
-
-
-def _next_call(line: str, name: str, begin: int) -> int:
-    """Return the offset of the next call of ``name`` in a line, else of the next ``name``, else of the line's end."""
-    first = at = line.find(name, begin)
-    while at >= 0:
-        end, before = at + len(name), line[max(0, at - 1) : at]
-        if not (before.isalnum() or before == "_") and _ARGUMENTS.match(line, end):
-            return at
-        at = line.find(name, end)
-    return first if first >= 0 else len(line)
-
-
-def _imported_modules(imports: Sequence[Import], lines: Sequence[str]) -> Iterator[ImportedModule]:
-    """Yield the imports with the local names of what they take."""
-    for item in imports:
-        statement = _statement(lines, item.line - 1)
-        renamed = dict(_AS.findall(statement)) if " as " in statement else {}
-        required = _REQUIRED.search(statement)
-        whole = "" if item.names else required[1] if required else renamed.get(item.module, "")
-        names = tuple((name, renamed.get(name, name)) for name in item.names)
-        yield ImportedModule(item.module, names, renamed.get("*") or whole)
-
-
-def _statement(lines: Sequence[str], first: int) -> str:
-    """Return the statement of an import from its line on: to its closing bracket if one opens on that line."""
-    text = lines[first] if first < len(lines) else ""
-    opened = next((bracket for bracket in "({" if bracket in text), "")
-    closing = {"(": ")", "{": "}"}.get(opened, "")
-    if closing and closing not in text:
-        for following in lines[first + 1 : first + _MOST_IMPORT_LINES]:
-            text += "\n" + following
-            if closing in following or len(text) > _LONGEST_IMPORT:
-                break
-    return text[:_LONGEST_IMPORT]
+        imports += tuple(ImportedModule(f"self::{name}", ()) for name in _MODULE_OF_RUST.findall(text))
+    variables, manifest = _variables_read(text, language.name), _manifest(path, text)
+    imported = tuple(dict.fromkeys(imports))
+    return ParsedFile(path, language.name, code.doc, code.symbols, imported, code.references, variables, manifest)
 
 
 def _variables_read(text: str, language: str) -> frozenset[str]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from pipeline.code.records import Definition, DefinitionKind, SourceCode
-from pipeline.domains.memory.code.parse import ParsedFile, Symbol
+from pipeline.domains.memory.code.parse import ParsedFile
+from pipeline.domains.memory.code.pieces import Symbol
 from pipeline.ingest.sources.parsers.code import summary_of, words_of
 
 _OWN = frozenset(("self", "cls", "this"))  # parameters that every method has

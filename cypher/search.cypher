@@ -74,14 +74,15 @@ RETURN name, generation, now, matching, matching_scores;
 // name: hydrate
 // mode: read
 // params: ids, corpus, generation
-// The content of hits, for chunks by id: values in a fixed order, because maps with names would take twice as long to read.
+// The content of hits, for chunks by id: values in a fixed order, because maps with names would take twice as long to read. Of the
+// document only what is shown: its properties hold its whole text, in a vault.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
 WHERE <visible(c, $generation)>
 MATCH (d:Document {corpus: $corpus, key: c.document})
 WHERE <visible(d, $generation)>
 WITH collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c.start, c.end, c.line_start, c.line_end,
-              properties(d), <metadata(c)>]) AS hits
+              d.centroid, <metadata(d)>, <metadata(c)>]) AS hits
 <visible_now($corpus, hits)>
 RETURN name, $generation AS generation, now, hits;
 

@@ -48,9 +48,15 @@ def ranked(leg: str, scores: Mapping[str, float]) -> Ranked:
 
 def fuse(leg: str, rankings: Sequence[tuple[Ranked, float]], k: float) -> Ranked:
     """Fuse weighted rankings: the score of an id is the sum of weight / (k + rank) over the rankings that hold it."""
+    if len(rankings) <= 2:
+        sums: dict[str, float] = {}
+        for ranking, weight in rankings:
+            for rank, id_ in enumerate(ranking.scores, 1):
+                sums[id_] = sums.get(id_, 0.0) + weight / (k + rank)
+        return ranked(leg, sums)
     terms: dict[str, list[float]] = defaultdict(list)
     for ranking, weight in rankings:
         for rank, id_ in enumerate(ranking.scores, 1):
             terms[id_].append(weight / (k + rank))
-    # An exact sum: ranks 1, 2, 3 and 3, 2, 1 must tie, but a running sum differs in its last bits.
+    # An exact sum: ranks 1, 2, 3 and 3, 2, 1 must tie, but a running sum of three differs in its last bits.
     return ranked(leg, {id_: fsum(addends) for id_, addends in terms.items()})

@@ -53,8 +53,9 @@ def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
     Raises Superseded if another generation is visible by now: this one's chunks may be gone.
     """
     stored: dict[str, StoredHit] = {}
-    for *fields, properties, given in corpus.read_visible("hydrate", ids=list(ids))["hits"] if ids else ():
-        fields += [metadata_of(properties), metadata_of(dict(given))]
-        hit, centroid = Hit(*fields), properties.get("centroid")
+    for *fields, centroid, of_document, of_chunk in (
+        corpus.read_visible("hydrate", ids=list(ids))["hits"] if ids else ()
+    ):
+        hit = Hit(*fields, metadata_of(dict(of_document)), metadata_of(dict(of_chunk)))
         stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
     return stored

@@ -64,7 +64,8 @@ def evidence_of(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) 
     first = [known[id_] for id_ in trace.ranking.ids[:_FIRST] if id_ in known]
     # Without vectors nothing is compared with chance.
     chance = reader.chance.read(found.chunks) if vector.scores else None
-    return Evidence(trace.question, vector, fulltext, trace.scores, trace.confidence, first, chance)
+    held = trace.features.held if trace.features else {}
+    return Evidence(trace.question, vector, fulltext, trace.scores, trace.confidence, first, chance, held)
 
 
 def _leg_ranks(trace: RankingTrace, ids: Sequence[str]) -> dict[str, dict[str, LegRank]]:

@@ -200,19 +200,22 @@ def possible_names(question: str) -> list[PossibleName]:
     no_capitals = not any(word.text[0].isupper() for word in tokens[1:])
     runs = []
     grammar = [_is_function_word(word) for word in tokens]
+    tells = [word.text[0].isupper() or any(char.isdigit() or char == "_" for char in word.text) for word in tokens]
     for first, opening in enumerate(tokens):
         article = opening.text.lower() in ARTICLES
+        if grammar[first] and not article and not is_identifier(question, opening.start, opening.end):
+            continue
         for last in range(first, min(first + _MOST_NAME_WORDS, len(tokens))):
             end = tokens[last]
             # An article before a name isn't part of it.
-            bare = range(first + article, last + 1)
-            named = bool(bare) and not (grammar[bare[0]] or grammar[last])
-            telling = end.text[0].isupper() or any(char.isdigit() or char == "_" for char in end.text)
-            named = named and (len(bare) > 1 or no_capitals or telling)
+            size = last + 1 - first - article
+            named = size > 0 and not (grammar[first + article] or grammar[last])
+            named = named and (size > 1 or no_capitals or tells[last])
             if named or (first == last and is_identifier(question, opening.start, opening.end)):
                 capitalised = _is_capitalised(tokens[first : last + 1])
                 text = question[opening.start : end.end]
-                keys = name_key(text), singular(name_key(text)), name_key(without_middle_initials(text))
+                key, shorter = name_key(text), without_middle_initials(text)
+                keys = key, singular(key), key if shorter is text else name_key(shorter)
                 runs += [PossibleName(key, first, last, capitalised) for key in dict.fromkeys(keys) if len(key) > 1]
     return runs
 

@@ -50,7 +50,7 @@ class Coverage:
     passage holds it: sentences often say "she". Those of a passage begin at its row in ``starts``. ``weights`` are the
     terms' inverse document frequencies among the passages, at most 1 in all. ``pairs`` has a row for each passage and a
     column for each two terms that follow each other in the question, 1 where they stand close together;
-    ``pair_weights`` weighs these as ``weights`` does terms.
+    ``pair_weights`` weighs these as ``weights`` does terms. ``held`` is the share of the terms that each passage holds.
     """
 
     sentences: NDArray[np.float64]
@@ -58,6 +58,7 @@ class Coverage:
     weights: NDArray[np.float64]
     pairs: NDArray[np.float64]
     pair_weights: NDArray[np.float64]
+    held: NDArray[np.float64]
 
     def alone(self) -> NDArray[np.float64]:
         """Return for each passage the largest share of the question that a single sentence covers."""
@@ -106,7 +107,7 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     of its weight, since a passage about another thing of that name ("Charley's Aunt" of another year) is no answer.
     """
     # All passages are searched as one text: a call for each sentence would take several times as long.
-    pieces = [bare(piece) for each in passages for piece in (each.title, each.heading, each.text)]
+    pieces = [_bared(piece) for each in passages for piece in (each.title, each.heading, each.text)]
     joined = "\n".join(pieces)
     begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])[:-1]
     sentences = np.union1d(begins, _sentence_starts(joined))
@@ -128,17 +129,23 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     close = np.zeros((len(passages), max(len(terms) - 1, 0)))
     close[_pairs(places, columns, piece)] = 1
     pair_shares = np.maximum(shares[:-1], shares[1:])
-    return Coverage(sentence_terms, starts, _weights(whole, shares), close, _weights(close, pair_shares))
+    held = whole.mean(axis=1) if terms else np.zeros(len(passages))
+    return Coverage(sentence_terms, starts, _weights(whole, shares), close, _weights(close, pair_shares), held)
 
 
 def terms_held(terms: Sequence[str], passages: Sequence[Passage]) -> NDArray[np.bool_]:
     """Return which terms of a question each passage holds in its title, heading or text, a row for each passage."""
-    texts = [bare("\n".join((each.title, each.heading, each.text))) for each in passages]
+    texts = [_bared("\n".join((each.title, each.heading, each.text))) for each in passages]
     held = np.zeros((len(passages), len(terms)), dtype=np.bool_)
     places, columns = _occurrences("\n".join(texts), terms)
     begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
     held[np.searchsorted(begins, places, side="right") - 1, columns] = True
     return held
+
+
+def _bared(text: str) -> str:
+    # Most texts have nothing to fold; a question has a hundred of them.
+    return text.lower() if text.isascii() else bare(text)
 
 
 def _sentence_starts(text: str) -> NDArray[np.intp]:
@@ -158,19 +165,22 @@ def _occurrences(text: str, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDA
     automaton = ahocorasick.Automaton()
     for term in terms:
         # A stem may end differently from its words (studi, study), but seldom begins differently.
-        beginning = term if is_run(term) else term[: max(2, len(term) - 1)]
-        automaton.add_word(beginning, beginning)
+        run = is_run(term)
+        beginning = term if run else term[: max(2, len(term) - 1)]
+        automaton.add_word(beginning, (len(beginning) - 1, columns[term] if run else None))
     automaton.make_automaton()
     column_at: dict[int, int] = {}
-    for last, beginning in automaton.iter(text) if terms else ():
-        place = last - len(beginning) + 1
-        if is_run(beginning):
-            column_at[place] = columns[beginning]
-            continue
-        if place and text[place - 1].isalnum():
-            continue
-        word = _WORD.match(text, place)
-        column = columns.get(stem(word.group())) if word else None
+    column_of: dict[str, int | None] = {}  # of the words so far: few words make most places
+    match = _WORD.match
+    for last, (before, column) in automaton.iter(text) if terms else ():
+        place = last - before
+        if column is None:
+            if (place and text[place - 1].isalnum()) or (found := match(text, place)) is None:
+                continue
+            word = found.group()
+            if word not in column_of:
+                column_of[word] = columns.get(stem(word))
+            column = column_of[word]
         if column is not None:
             column_at[place] = column
     return np.array(list(column_at), dtype=np.intp), np.array(list(column_at.values()), dtype=np.intp)

@@ -11,7 +11,7 @@ retrieval (ECIR 2008), here with vectors.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -65,13 +65,15 @@ class Features:
     """Candidates and their features, by row.
 
     ``matrix`` has the shape ``(len(ids), len(FEATURES))``. ``confidence`` is the highest in a name of the question,
-    ``named_share`` the share of its terms that are in names.
+    ``named_share`` the share of its terms that are in names. ``held`` is the share of its terms that each candidate
+    holds, by id.
     """
 
     ids: tuple[str, ...]
     matrix: Matrix
     confidence: float
     named_share: float
+    held: Mapping[str, float] = field(default_factory=dict)
 
 
 def candidates_to_score(hybrid: Ranked, walk: Ranked, of_each: int) -> list[str]:
@@ -95,19 +97,25 @@ def compute_features(
     named: dict[str, float] = {}
     for name in names:
         named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.key)})
-    matrix = feature_matrix(passages, Evidence(embedding, terms, named, *legs, names, around))
-    return Features(tuple(passages), matrix, confidence_in(names), named_share(terms, named))
+    evidence = Evidence(embedding, terms, named, *legs, names, around)
+    covered = coverage(terms, list(passages.values()), named) if passages else None
+    held = dict(zip(passages, covered.held.tolist(), strict=True)) if covered else {}
+    matrix = feature_matrix(passages, evidence, covered)
+    return Features(tuple(passages), matrix, confidence_in(names), named_share(terms, named), held)
 
 
-def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence) -> Matrix:
-    """Return the matrix of the features of candidates, by id, shape ``(len(passages), len(FEATURES))``."""
+def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence, covered: Coverage | None = None) -> Matrix:
+    """Return the matrix of the features of candidates, by id, shape ``(len(passages), len(FEATURES))``.
+
+    ``covered`` is their coverage, if it is known already.
+    """
     ids = list(passages)
     if not ids:
         return np.zeros((0, len(FEATURES)))
     rows = {id_: row for row, id_ in enumerate(ids)}
     first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
     vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
-    covered = coverage(evidence.terms, list(passages.values()), evidence.named)
+    covered = covered or coverage(evidence.terms, list(passages.values()), evidence.named)
     documents, ranks = np.array([passage.document for passage in passages.values()]), evidence.walk.ranks()
     # Each passage has the best score of another passage of its document, at least 0.
     beside = documents[:, None] == documents[None, :]

@@ -10,7 +10,7 @@ Relevant means that its document was judged so: what answers a question but was 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipeline.errors import ConfigurationError, QuestionError
@@ -57,7 +57,8 @@ class Evidence:
     """The evidence of a search: its rankings by vector, by full text and by the scorer, empty if it has none.
 
     ``question`` is empty if a vector alone was asked for. ``confidence`` is the highest in a name. ``first`` are the
-    hits whose words count for the question, and ``chance`` is that of the corpus, None if it can't be told.
+    hits whose words count for the question, and ``chance`` is that of the corpus, None if it can't be told. ``held``
+    is the share of the question's words that a hit holds, by id, as far as it is known.
     """
 
     question: str
@@ -67,6 +68,7 @@ class Evidence:
     confidence: float
     first: Sequence[Hit]
     chance: Chance | None
+    held: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def by_meaning(self) -> bool:
@@ -80,7 +82,7 @@ class Evidence:
 
     def of_question(self) -> QuestionSigns:
         """Return the signs that the corpus knows about the question."""
-        shares = shares_of_words(self.question, self.first) if self.by_words else ()
+        shares = self._shares() if self.by_words else ()
         return QuestionSigns(
             meaning=self._beyond(max(self.vector.scores.values(), default=0.0)),
             words=math.log1p(max(self.fulltext.scores.values(), default=0.0)),
@@ -100,6 +102,11 @@ class Evidence:
             )
             for hit in hits
         ]
+
+    def _shares(self) -> list[float]:
+        unread = [hit for hit in self.first if hit.id not in self.held]
+        known = [self.held[hit.id] for hit in self.first if hit.id in self.held]
+        return known + (shares_of_words(self.question, unread) if unread else [])
 
     def _beyond(self, cosine: float) -> float:
         return self.chance.beyond(cosine) if self.chance else 0.0

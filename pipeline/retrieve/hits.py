@@ -58,6 +58,7 @@ def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
     for *fields, centroid, of_document, of_chunk in (
         corpus.read_visible("hydrate", ids=list(ids))["hits"] if ids else ()
     ):
-        hit = Hit(*fields, metadata_of(dict(of_document)), metadata_of(dict(of_chunk)))
+        fields += [metadata_of(dict(of_document)), metadata_of(dict(of_chunk))]
+        hit = Hit(*fields)
         stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
     return stored

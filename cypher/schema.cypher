@@ -10,13 +10,14 @@
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs; one for those who claim jobs.
 //   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
-//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, examples, writer, writer_since, writer_seen})
+//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, filterable, examples, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
 //       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
 //       written, or that a crashed run left. `folding` is the number of the rules of its chunks' `folded` words, `text_index` the
 //       name of its full-text index if that isn't the label of its chunks. The three `writer` properties are the lease of whoever writes.
-//       `examples` are questions that the explorer offers to ask.
+//       `filterable` are the fields of the metadata that it declares to filter by, in the order of their places; old corpora
+//       have none. `examples` are questions that the explorer offers to ask.
 //   (:DroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:Document {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
@@ -26,7 +27,8 @@
 //       `centroid` is the mean of its chunks' vectors, of length 1, as little-endian FLOAT32 bytes; a document of one chunk has
 //       none.
 //   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, folded, links,
-//            link_relations, link_contexts, embedded, embedding, imported, metadata.NAME, since, until})
+//            link_relations, link_contexts, embedded, embedding, imported, metadata.NAME, declared.NAME, filter_N, filterable,
+//            since, until})
 //       A passage of the document whose key is `document`. `folded` are the words of its text, title and heading that are
 //       compared in another form: a soft hyphen dropped, a ligature as letters, without accents; and the pairs of syllables
 //       of scripts without spaces. `start` and `end` count characters, lines count from 1, `links` are hyperlink targets as
@@ -34,6 +36,10 @@
 //       the hash of the text that `embedding` was made from; other corpora
 //       with that text reuse it, unless it is `imported`, from a file that anybody may have written. A chunk also
 //       carries the labels Corpus_<corpus id> and Embedding_<hash of the fingerprint>, which name its two search indexes.
+//       In a corpus that declares fields it has the value of each as `declared.NAME`, its own or its document's; the key
+//       of the Nth as `filter_N`, unless it is a list of several; and the terms of all as `filterable`
+//       (pipeline/db/filterable.py). Its vector index is the corpus's own, named by the label Corpus_<corpus id>_vector, and
+//       the label Embedded_<hash of the fingerprint> takes the place of Embedding_.
 //   (:Entity {id, corpus, key, name})
 //       A name. `key` is its folded form, `name` its usual spelling. It is visible while a visible MENTIONS leads to it.
 //   (:Tally {id, corpus, kind, shard, counts, since, until})
@@ -152,12 +158,31 @@ CYPHER 25
 CREATE VECTOR INDEX <vector_index> IF NOT EXISTS FOR (n:<vector_index>) ON n.embedding WITH [n.corpus, n.since, n.until]
 OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
+// name: create_filterable_vector_index
+// mode: schema
+// params: dimension
+// names: vector_index
+// A corpus that declares fields has a vector index of its own, whose properties are the keys of the fields: the properties of an index
+// are fixed when it is made, and those of a model's index serve all corpora.
+CYPHER 25
+CREATE VECTOR INDEX <vector_index> IF NOT EXISTS FOR (n:<vector_index>) ON n.embedding
+WITH [n.corpus, n.since, n.until, n.filter_0, n.filter_1, n.filter_2, n.filter_3, n.filter_4, n.filter_5, n.filter_6, n.filter_7]
+OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
+
 // name: create_fulltext_index
 // mode: schema
 // params: analyzer
 // names: label, fulltext_index
 // Each corpus has its own full-text index: in a shared index the statistics of other corpora would affect the ranking.
 CREATE FULLTEXT INDEX <fulltext_index> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded]
+OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
+
+// name: create_filterable_fulltext_index
+// mode: schema
+// params: analyzer
+// names: label, fulltext_index
+// The full-text index of a corpus that declares fields; no question looks into filterable, so that its terms affect no score.
+CREATE FULLTEXT INDEX <fulltext_index> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded, n.filterable]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: drop_index

@@ -21,6 +21,10 @@ CALL (<after>, <settled>) {
 // The metadata that the author of a node gave it, as pairs of a property's name and its value.
 [property IN keys(<item>) WHERE property STARTS WITH 'metadata.' | [property, <item>[property]]]
 
+// fragment: declared(item)
+// The values of the declared fields of a chunk, as pairs of a property's name and its value.
+[property IN keys(<item>) WHERE property STARTS WITH 'declared.' | [property, <item>[property]]]
+
 // name: vector_candidates
 // mode: read
 // params: corpus, vector, limit

@@ -102,21 +102,38 @@ class HopRank(AbstractContextManager["HopRank"]):
         self.client.close()
 
     def ingest(
-        self, *paths: str | Path, corpus: str = "default", strict: bool = False, progress: Progress | None = None
+        self,
+        *paths: str | Path,
+        corpus: str = "default",
+        strict: bool = False,
+        filterable: Sequence[str] | None = None,
+        progress: Progress | None = None,
     ) -> IngestSummary:
-        """Add and update the documents of files, folders, globs, .jsonl; see :func:`pipeline.flows.ingest.ingest`."""
-        return ingest.ingest(*self._parts, list(map(str, paths)), corpus, strict=strict, progress=progress)
+        """Add and update the documents of files, folders, globs, .jsonl; see :func:`pipeline.flows.ingest.ingest`.
+
+        ``filterable`` are the fields of the metadata that a new corpus declares, so that its indexes evaluate filters
+        on them.
+        """
+        sources = list(map(str, paths))
+        return ingest.ingest(*self._parts, sources, corpus, strict=strict, filterable=filterable, progress=progress)
 
     def add(
-        self, objects: Iterable[Mapping[str, Any]], corpus: str = "default", *, progress: Progress | None = None
+        self,
+        objects: Iterable[Mapping[str, Any]],
+        corpus: str = "default",
+        *,
+        filterable: Sequence[str] | None = None,
+        progress: Progress | None = None,
     ) -> IngestSummary:
         """Add and update documents ``{"id", "title", "text", "metadata"}``, which need only an id and a text.
+
+        ``filterable`` is that of :meth:`ingest`.
 
         Raises SourceError for a malformed one, and the errors of :func:`pipeline.flows.ingest.ingest`; nothing is
         written then.
         """
         documents = documents_of(objects, self.settings.sources.limits)
-        return ingest.ingest_documents(*self._parts, documents, corpus, progress=progress)
+        return ingest.ingest_documents(*self._parts, documents, corpus, filterable=filterable, progress=progress)
 
     def replace(
         self,
@@ -124,11 +141,20 @@ class HopRank(AbstractContextManager["HopRank"]):
         corpus: str = "default",
         *,
         dry_run: bool = False,
+        filterable: Sequence[str] | None = None,
         progress: Progress | None = None,
     ) -> SyncSummary:
         """Make a corpus equal to documents as :meth:`add` takes them; see :func:`pipeline.flows.ingest.sync`."""
         documents, name = documents_of(objects, self.settings.sources.limits), "The list of documents"
-        return ingest.sync_documents(*self._parts, lambda: documents, name, corpus, dry_run=dry_run, progress=progress)
+        return ingest.sync_documents(
+            *self._parts,
+            lambda: documents,
+            name,
+            corpus,
+            dry_run=dry_run,
+            filterable=filterable,
+            progress=progress,
+        )
 
     def add_file(
         self, key: str, content: bytes, corpus: str = "default", *, progress: Progress | None = None
@@ -138,14 +164,19 @@ class HopRank(AbstractContextManager["HopRank"]):
         return ingest.ingest_documents(*self._parts, [document], corpus, progress=progress)
 
     def add_files(
-        self, files: Mapping[str, bytes], corpus: str = "default", *, progress: Progress | None = None
+        self,
+        files: Mapping[str, bytes],
+        corpus: str = "default",
+        *,
+        filterable: Sequence[str] | None = None,
+        progress: Progress | None = None,
     ) -> IngestSummary:
         """Add or update a document for each of ``files``, as :meth:`add_file` does, in one generation.
 
         Those that can't be read are left out, and named in the summary.
         """
         documents = documents_of_files(files, self.settings.sources.limits)
-        return ingest.ingest_documents(*self._parts, documents, corpus, progress=progress)
+        return ingest.ingest_documents(*self._parts, documents, corpus, filterable=filterable, progress=progress)
 
     def documents(
         self, corpus: str = "default", *, prefix: str = "", after: str = "", limit: int = 100
@@ -163,13 +194,20 @@ class HopRank(AbstractContextManager["HopRank"]):
         corpus: str = "default",
         dry_run: bool = False,
         strict: bool = False,
+        filterable: Sequence[str] | None = None,
         announce: Announce = lambda _: None,
         progress: Progress | None = None,
     ) -> SyncSummary:
         """Make a corpus equal to the documents of ``paths``; see :func:`pipeline.flows.ingest.sync`."""
-        sources = list(map(str, paths))
         return ingest.sync(
-            *self._parts, sources, corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
+            *self._parts,
+            list(map(str, paths)),
+            corpus,
+            dry_run=dry_run,
+            strict=strict,
+            filterable=filterable,
+            announce=announce,
+            progress=progress,
         )
 
     def delete(self, keys: Iterable[str], corpus: str = "default", *, progress: Progress | None = None) -> Outcome:
@@ -331,9 +369,15 @@ class HopRank(AbstractContextManager["HopRank"]):
         """Measure the graph at a range of cosine thresholds; see :func:`pipeline.flows.evaluate.calibrate`."""
         return evaluate.calibrate(self.client, self.settings, corpus)
 
-    def relink(self, corpus: str = "default", *, progress: Progress | None = None) -> Corpus:
-        """Link a corpus anew by the settings of this object; see :func:`pipeline.flows.maintain.relink`."""
-        return maintain.relink(self.client, self.settings, corpus, progress=progress or Progress())
+    def relink(
+        self, corpus: str = "default", *, filterable: Sequence[str] | None = None, progress: Progress | None = None
+    ) -> Corpus:
+        """Link a corpus anew by the settings of this object; see :func:`pipeline.flows.maintain.relink`.
+
+        ``filterable`` are the fields of the metadata that it declares from now on, instead of its own.
+        """
+        progress = progress or Progress()
+        return maintain.relink(self.client, self.settings, corpus, filterable=filterable, progress=progress)
 
     def examples(self, corpus: str = "default") -> list[str]:
         """Return some questions to ask a corpus; see :func:`pipeline.flows.questions.examples`."""

@@ -10,10 +10,10 @@ RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash,
 
 // name: count_stored_embeddings
 // mode: read
-// params: hashes, label
-// The number of texts, given by hash, that have a vector of this model in any corpus.
+// params: hashes, labels
+// The number of texts, given by hash, that have a vector of this model in any corpus; its chunks have one of the labels.
 UNWIND $hashes AS hash
-WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL AND c.imported IS NULL }
+WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL }
 RETURN count(hash) AS stored;
 
 // name: count_edges_of
@@ -32,11 +32,12 @@ RETURN count(DISTINCT r) AS edges;
 
 // name: stored_embeddings
 // mode: read
-// params: hashes, label
-// The stored vectors of texts, given by hash, from the same model in any corpus; not those that came with a file.
+// params: hashes, labels
+// The stored vectors of texts, given by hash, from the same model in any corpus, whose chunks have one of the labels; not those
+// that came with a file.
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (c:Chunk {embedded: hash}) WHERE $label IN labels(c) AND c.embedding IS NOT NULL AND c.imported IS NULL
+  MATCH (c:Chunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL
   RETURN c.embedding AS vector LIMIT 1
 }
 RETURN hash, vector;
@@ -51,7 +52,7 @@ WITH c ORDER BY c.document, c.ordinal
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
        c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
-       <metadata(c)> AS metadata;
+       <metadata(c)> AS metadata, <declared(c)> AS declared;
 
 // name: visible_chunks
 // mode: read
@@ -61,7 +62,7 @@ MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
        c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
-       <metadata(c)> AS metadata;
+       <metadata(c)> AS metadata, <declared(c)> AS declared;
 
 // name: visible_titles
 // mode: read
@@ -89,8 +90,9 @@ RETURN elementId(r) AS id, r.context AS context;
 
 // name: vectors_of_contexts
 // mode: read
-// params: label, contexts
-// The vectors that links have for sentences; label is that of the chunks of one fingerprint, in any corpus.
-MATCH (c:$($label))-[r:LINKS_TO]->()
+// params: labels, contexts
+// The vectors that links have for sentences; the chunks of one fingerprint have one of the labels, in any corpus.
+UNWIND $labels AS label
+MATCH (c:$(label))-[r:LINKS_TO]->()
 WHERE r.context IN $contexts AND r.embedding IS NOT NULL
 RETURN r.context AS context, collect(r.embedding)[0] AS vector;

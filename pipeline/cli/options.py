@@ -14,7 +14,7 @@ from typer import Argument, Option
 import pipeline
 from pipeline.cli import completion
 from pipeline.cli.connection import connected
-from pipeline.cli.deferred import parse
+from pipeline.cli.deferred import catalogue, parse
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.edges import MOST_HOPS
 from pipeline.errors import ConfigurationError, FilterError, InputError
@@ -50,6 +50,15 @@ Paths = Annotated[
     Argument(metavar="PATH", help="Files, folders, globs; .jsonl or .parquet of {id, title, text, metadata}."),
 ]
 Strict = Annotated[bool, Option("--strict", help="Stop at what can't be read instead of skipping it.")]
+Filterable = Annotated[
+    str | None,
+    Option(
+        "--filterable",
+        metavar="NAME,...",
+        help="Fields of the metadata that the corpus declares: filters on them are evaluated inside its indexes."
+        " `none`: no field.",
+    ),
+]
 Split = Annotated[
     str | None, Option("--split", metavar="NAME", help="Of a BEIR folder: test (the default), dev or train.")
 ]
@@ -126,6 +135,13 @@ Reading = Annotated[Run, "as_json", "settings"]
 Embedding = Annotated[Run, "as_json", "model", "settings"]
 Measuring = Annotated[Run, "model", "settings"]
 Rebuilding = Annotated[Run, "settings", "wait"]
+
+
+def fields_of(filterable: str | None) -> list[str] | None:
+    """Return the fields that ``--filterable`` names; None if it wasn't given."""
+    if filterable is None:
+        return None
+    return [] if filterable.strip() == catalogue.NO_FIELDS else filterable.split(",")
 
 
 def confirm(question: str, yes: bool) -> None:

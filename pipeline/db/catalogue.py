@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from pipeline.db.client import Client
+from pipeline.db.filterable import check_filterable, check_keeps_digits
 from pipeline.db.indexes import (
     CONSTRAINTS,
     corpus_label,
     drop_indexes,
     ensure_declared,
     fulltext_indexes,
+    own_vector_index_name,
     vector_index_name,
+    vector_index_of,
+    vector_label,
 )
 from pipeline.db.writers import is_stale
 from pipeline.edges import EdgeKind
@@ -36,6 +40,9 @@ GRAPH_SCHEMA_VERSION = 2
 DEFAULT_NAME = "default"
 """Name of the corpus that is meant where none is named."""
 
+NO_FIELDS = "none"
+"""What is written in place of fields to declare none."""
+
 _DELETE_BATCH = 10_000  # nodes in a transaction; chosen by hand, not measured
 
 
@@ -45,7 +52,8 @@ class Corpus:
 
     ``staging`` is the generation being written, or left unfinished by a crashed run; else None. ``edges`` holds the
     number of edges of each kind, ``links`` the settings that its edges were made with, by name: see
-    :attr:`pipeline.settings.LinkSettings.of_edges`. A corpus of an older version has none.
+    :attr:`pipeline.settings.LinkSettings.of_edges`. A corpus of an older version has none. ``filterable`` are the
+    fields of the metadata that it declares to filter by (:mod:`pipeline.db.filterable`).
     """
 
     id: str
@@ -64,6 +72,7 @@ class Corpus:
     entities: int
     edges: Mapping[str, int]
     folding: int = 0
+    filterable: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -72,14 +81,21 @@ class Corpus:
 
     @property
     def vector_index(self) -> str:
-        """Name of the model's vector index, and label of the chunks in it."""
-        return vector_index_name(self.fingerprint)
+        """Name of the vector index and label of the chunks in it: the model's, or its own if it declares fields."""
+        return vector_index_of(self.id, self.fingerprint, filterable=bool(self.filterable))
+
+    @property
+    def chunk_labels(self) -> tuple[str, ...]:
+        """Labels of the corpus's chunks besides ``Chunk``: its own, that of the vector index, and that of the model."""
+        of_model = (vector_label(self.fingerprint),) if self.filterable else ()
+        return (self.label, self.vector_index, *of_model)
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:
         """Make a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
         values["folding"] = properties.get("folding", 0)
+        values["filterable"] = tuple(properties.get("filterable", ()))
         values["links"] = json.loads(properties.get("links", "{}"))
         values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
         return cls(**values)
@@ -233,9 +249,16 @@ def create_corpus(
     extractor: str,
     analyzer: str,
     links: Mapping[str, Any],
+    filterable: Sequence[str] = (),
 ) -> Corpus:
-    """Create a corpus; if another process has created one with the same name meanwhile, return that."""
+    """Create a corpus; if another process has created one with the same name meanwhile, return that.
+
+    Raises InputError for a wrong name or field to filter by, ConfigurationError if the analyser can't hold the fields.
+    """
     check_name(name)
+    fields = check_filterable(filterable)
+    if fields:
+        check_keeps_digits(analyzer)
     properties = {
         "fingerprint": fingerprint,
         "dimension": dimension,
@@ -245,6 +268,7 @@ def create_corpus(
         "links": json.dumps(dict(links)),
         "schema_version": SCHEMA_VERSION,
         "folding": FOLDING,
+        **({"filterable": list(fields)} if fields else {}),
         **dict.fromkeys(("documents", "chunks", "entities"), 0),
     }
     ensure_declared(client, CONSTRAINTS)
@@ -293,6 +317,20 @@ def check_extractor(corpus: Corpus, extractor: str) -> None:
         )
 
 
+def check_declared(corpus: Corpus, filterable: Sequence[str] | None) -> None:
+    """Raise FingerprintError unless the corpus declares exactly these fields to filter by; None asks nothing."""
+    if filterable is not None and corpus.filterable != tuple(filterable):
+        raise FingerprintError(
+            f"The corpus {corpus.name!r} filters by {_fields(corpus.filterable)}, not by {_fields(filterable)}.",
+            f"Leave --filterable out to keep its fields, or change them: hoprank relink {corpus.name} --filterable"
+            f" {','.join(filterable) or NO_FIELDS}",
+        )
+
+
+def _fields(names: Sequence[str]) -> str:
+    return ", ".join(names) or "no declared field"
+
+
 def check_schema(corpus: Corpus) -> None:
     """Raise FingerprintError unless the corpus has this version's schema."""
     if corpus.schema_version != SCHEMA_VERSION:
@@ -325,10 +363,10 @@ def _finish_drops(client: Client) -> None:
 
 
 def _delete(client: Client, corpus: Corpus) -> None:
-    drop_indexes(client, fulltext_indexes(corpus.id))
+    drop_indexes(client, (*fulltext_indexes(corpus.id), own_vector_index_name(corpus.id)))
     client.delete_in_batches("delete_corpus_part", _DELETE_BATCH, corpus=corpus.id, label=corpus.label)
     # Creating a corpus waits for this lock, so that it sees the model's index either kept or gone.
     with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:
         if not rows[0]["corpora"]:
-            drop_indexes(client, [corpus.vector_index])
+            drop_indexes(client, [vector_index_name(corpus.fingerprint)])
     client.write("delete_corpus", corpus=corpus.id)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
 from neo4j import Record
@@ -14,6 +15,9 @@ from pipeline.db.queries import load_queries
 from pipeline.errors import Superseded
 
 _Result = TypeVar("_Result")
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
+"""No identifiers of a query besides those of the corpus."""
 
 _READINGS = 20
 """Times that a read is begun, at most. Chosen by hand: a publication takes ten times as long as a search."""
@@ -60,20 +64,26 @@ class CorpusHandle:
         """Return the handle of another generation, such as the one that a search found visible."""
         return replace(self, record=replace(self.record, generation=generation))
 
-    def read(self, name: str, /, **params: Any) -> list[Record]:
-        """Run the read query ``name``; see :meth:`pipeline.db.client.Client.read`."""
-        return self.client.read(name, self._names(name), **self.params(name, params))
+    def read(self, name: str, identifiers: Mapping[str, str] = NO_NAMES, /, **params: Any) -> list[Record]:
+        """Run the read query ``name``; see :meth:`pipeline.db.client.Client.read`. ``identifiers`` fill other names."""
+        return self.client.read(name, {**self._names(name), **identifiers}, **self.params(name, params))
 
     def read_visible(
-        self, name: str, /, unpublished: Mapping[str, Any] | None = None, **params: Any
+        self,
+        name: str,
+        unpublished: Mapping[str, Any] | None = None,
+        identifiers: Mapping[str, str] = NO_NAMES,
+        /,
+        **params: Any,
     ) -> Mapping[str, Any]:
         """Run the read query ``name`` and return its row, which has the corpus's ``name`` and ``generation``.
 
-        ``unpublished`` is the row of a corpus whose indexes aren't made yet. Raises Superseded if the corpus was
+        ``identifiers`` are the names of the query besides the corpus's. ``unpublished`` is the row of a corpus whose
+        indexes aren't made yet. Raises Superseded if the corpus was
         dropped or renamed, or if another generation is visible ``now``, after the reads of the query.
         """
         try:
-            rows = self.read(name, **params)
+            rows = self.read(name, identifiers, **params)
         except ClientError:
             # A dropped corpus has no indexes any more either; that raises Superseded here.
             if unpublished is None or self.read_visible("corpus_size")["generation"]:

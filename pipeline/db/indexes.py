@@ -38,6 +38,21 @@ def vector_index_name(fingerprint: str) -> str:
     return f"Embedding_{digest(fingerprint)[:12]}"
 
 
+def vector_label(fingerprint: str) -> str:
+    """Return the label of the chunks of a model that are in an index of their corpus's own, instead of the model's."""
+    return f"Embedded_{digest(fingerprint)[:12]}"
+
+
+def own_vector_index_name(corpus_id: str) -> str:
+    """Return the name of the vector index of a corpus that declares fields to filter by, and of its chunks' label."""
+    return f"{corpus_label(corpus_id)}_vector"
+
+
+def vector_index_of(corpus_id: str, fingerprint: str, *, filterable: bool) -> str:
+    """Return the name of the vector index of a corpus: its model's, or its own if it declares fields to filter by."""
+    return own_vector_index_name(corpus_id) if filterable else vector_index_name(fingerprint)
+
+
 def corpus_label(corpus_id: str) -> str:
     """Return the label of a corpus's chunks, which is also the name of its full-text index."""
     return f"Corpus_{corpus_id}"
@@ -89,30 +104,34 @@ def _declared(client: Client, queries: Sequence[str]) -> dict[str, Callable[[], 
     return {name: partial(client.schema, query) for name, query in names.items()}
 
 
-def ensure_schema(client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str) -> None:
+def ensure_schema(
+    client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str, *, filterable: bool = False
+) -> None:
     """Create the missing constraints and indexes of a corpus, and wait until they are online.
 
+    A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms.
     The corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
     meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
     indexes.
     """
-    vector_index, (first, second) = vector_index_name(fingerprint), fulltext_indexes(corpus_id)
+    vector_index = vector_index_of(corpus_id, fingerprint, filterable=filterable)
+    first, second = fulltext_indexes(corpus_id)
 
     def create_fulltext_index() -> None:
         if not _states(client, [second]):
-            _create_fulltext_index(client, corpus_id, first, analyzer)
+            _create_fulltext_index(client, corpus_id, first, analyzer, filterable=filterable)
 
     ensure_indexes(
         client,
         {
             **_declared(client, CONSTRAINTS),
-            vector_index: partial(create_vector_index, client, vector_index, dimension),
+            vector_index: partial(create_vector_index, client, vector_index, dimension, filterable=filterable),
             first: create_fulltext_index,
         },
     )
 
 
-def renew_fulltext_index(client: Client, corpus_id: str, analyzer: str) -> str | None:
+def renew_fulltext_index(client: Client, corpus_id: str, analyzer: str, *, filterable: bool) -> str | None:
     """Give a corpus a full-text index of the present fields if it has one of others; return the index's name.
 
     It is made beside the old one, which searches read until they are told otherwise. None if the corpus has none yet.
@@ -123,16 +142,15 @@ def renew_fulltext_index(client: Client, corpus_id: str, analyzer: str) -> str |
         return None
     present = [name for name in names if "folded" in fields.get(name, ())]
     if not present:
-        create = partial(_create_fulltext_index, client, corpus_id, names[1], analyzer)
+        create = partial(_create_fulltext_index, client, corpus_id, names[1], analyzer, filterable=filterable)
         ensure_indexes(client, {names[1]: create})
     return present[0] if present else names[1]
 
 
-def _create_fulltext_index(client: Client, corpus_id: str, name: str, analyzer: str) -> None:
+def _create_fulltext_index(client: Client, corpus_id: str, name: str, analyzer: str, *, filterable: bool) -> None:
     check_analyzer(client, analyzer)
-    client.schema(
-        "create_fulltext_index", {"label": corpus_label(corpus_id), "fulltext_index": name}, analyzer=analyzer
-    )
+    query = "create_filterable_fulltext_index" if filterable else "create_fulltext_index"
+    client.schema(query, {"label": corpus_label(corpus_id), "fulltext_index": name}, analyzer=analyzer)
 
 
 def check_analyzer(client: Client, analyzer: str) -> None:
@@ -161,10 +179,11 @@ def drop_indexes(client: Client, names: Iterable[str]) -> None:
                     raise
 
 
-def create_vector_index(client: Client, name: str, dimension: int) -> None:
-    """Create a model's vector index if it is missing; raises ServerUnsupported if the server can't."""
+def create_vector_index(client: Client, name: str, dimension: int, *, filterable: bool = False) -> None:
+    """Create a vector index if it is missing, a model's or a corpus's own; raises ServerUnsupported if it can't be."""
+    query = "create_filterable_vector_index" if filterable else "create_vector_index"
     try:
-        client.schema("create_vector_index", {"vector_index": name}, dimension=dimension)
+        client.schema(query, {"vector_index": name}, dimension=dimension)
     except ClientError as error:
         raise ServerUnsupported(
             f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",

@@ -4,12 +4,15 @@
 them, and :func:`write_generation` loads them, extracts names, links, and publishes the next generation.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
 from pipeline.db.catalogue import (
     Corpus,
+    check_declared,
     check_extractor,
     check_fingerprint,
     create_corpus,
@@ -18,13 +21,12 @@ from pipeline.db.catalogue import (
 )
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
-from pipeline.db.indexes import vector_index_name
 from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FingerprintError, SourceError, UnknownDocument
 from pipeline.ids import document_id
 from pipeline.ingest.chunking.chunk import Chunker
-from pipeline.ingest.embed import PreparedChunk, PreparedDocument, vectors_of
+from pipeline.ingest.embed import PreparedChunk, PreparedDocument, vectors_of, with_declared
 from pipeline.ingest.engine import Engine, LocalEngine, Source
 from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.ingest.links.entity_links import (
@@ -50,6 +52,7 @@ from pipeline.ingest.update.stored import Spool, StoredChunk, StoredDocument, co
 from pipeline.ingest.update.write_session import WriteSession, stage, writing
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped, Vector
+from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
 
 Announce = Callable[[Plan], None]
@@ -79,18 +82,22 @@ def ingest(
     corpus_name: str,
     *,
     strict: bool = False,
+    filterable: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> IngestSummary:
     """Read ``paths`` and bring the corpus to hold what is in them; other documents of the corpus stay.
 
     A sync without removals. Documents that are unchanged cost no more than reading them; if all are, nothing is
     written. The corpus is made if it is missing. Readers see the old state until the new one is whole. A corpus keeps
-    the link settings that it was made with; :func:`pipeline.flows.maintain.relink` changes them.
+    the link settings that it was made with, and the fields of the metadata that it declares to filter by, which are
+    ``filterable`` if it is made now; :func:`pipeline.flows.maintain.relink` changes them.
 
-    Raises SourceError, FingerprintError, Busy, ServerLost; after wrong input the corpus is as it was before.
+    Raises SourceError, FingerprintError (also if the corpus declares others than ``filterable``), Busy, ServerLost;
+    after wrong input the corpus is as it was before.
     """
     with LocalEngine(client, embedder, settings) as engine:
-        return _ingest(engine, settings, engine.read(paths, strict=strict), corpus_name, progress)
+        steps = _Steps.of(engine, settings, progress, filterable)
+        return _ingest(steps, engine.read(paths, strict=strict), corpus_name)
 
 
 def ingest_documents(
@@ -100,21 +107,20 @@ def ingest_documents(
     source: Iterable[Document | Skipped],
     corpus_name: str,
     *,
+    filterable: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> IngestSummary:
     """Ingest documents that the caller reads; see :func:`ingest`."""
-    return _ingest(LocalEngine(client, embedder, settings), settings, source, corpus_name, progress)
+    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress, filterable)
+    return _ingest(steps, source, corpus_name)
 
 
-def _ingest(
-    engine: Engine, settings: Settings, source: Source, corpus_name: str, progress: Progress | None
-) -> IngestSummary:
-    steps = _Steps.of(engine, settings, progress or Progress())
+def _ingest(steps: _Steps, source: Source, corpus_name: str) -> IngestSummary:
     corpus = steps.find(corpus_name)
     with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
         outcome = None
         if changes or (corpus and corpus.record.staging):
-            with writing(corpus or steps.create(corpus_name), settings.ingest.wait) as session:
+            with writing(corpus or steps.create(corpus_name), steps.settings.ingest.wait) as session:
                 outcome = steps.write(session, changes, corpus)
                 corpus = session.corpus
         return steps.summary(corpus_name, corpus, changes, outcome)
@@ -136,7 +142,7 @@ def ingest_decided(
     whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide`` raises, and then writes
     nothing.
     """
-    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress or Progress())
+    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress)
     with writing(steps.find(corpus_name, wait=wait) or steps.create(corpus_name), wait) as session:
         decision = decide(session.corpus)
         with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
@@ -154,6 +160,7 @@ def sync(
     *,
     dry_run: bool = False,
     strict: bool = False,
+    filterable: Sequence[str] | None = None,
     announce: Announce = lambda _: None,
     progress: Progress | None = None,
 ) -> SyncSummary:
@@ -167,7 +174,7 @@ def sync(
     """
     with LocalEngine(client, embedder, settings) as engine:
         request = _Sync(lambda: engine.read(paths, strict=strict), ", ".join(paths), corpus_name, dry_run, announce)
-        return _sync(engine, settings, request, progress)
+        return _sync(_Steps.of(engine, settings, progress, filterable), request)
 
 
 def sync_documents(
@@ -179,6 +186,7 @@ def sync_documents(
     corpus_name: str,
     *,
     dry_run: bool = False,
+    filterable: Sequence[str] | None = None,
     announce: Announce = lambda _: None,
     progress: Progress | None = None,
 ) -> SyncSummary:
@@ -187,7 +195,8 @@ def sync_documents(
     See :func:`sync`. The documents are read again if another run writes to the corpus meanwhile.
     """
     request = _Sync(read_source, source, corpus_name, dry_run, announce)
-    return _sync(LocalEngine(client, embedder, settings), settings, request, progress)
+    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress, filterable)
+    return _sync(steps, request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +210,7 @@ class _Sync:
     announce: Announce
 
 
-def _sync(engine: Engine, settings: Settings, request: _Sync, progress: Progress | None) -> SyncSummary:
-    steps = _Steps.of(engine, settings, progress or Progress())
+def _sync(steps: _Steps, request: _Sync) -> SyncSummary:
     name = request.corpus_name
     while True:
         corpus = steps.find(name, dry_run=request.dry_run)
@@ -217,7 +225,7 @@ def _sync(engine: Engine, settings: Settings, request: _Sync, progress: Progress
                 return SyncSummary(plan, None)
             outcome = None
             if plan or changes or (corpus and corpus.record.staging):
-                with writing(corpus or steps.create(name), settings.ingest.wait) as session:
+                with writing(corpus or steps.create(name), steps.settings.ingest.wait) as session:
                     if session.corpus.generation != (corpus.generation if corpus else 0):
                         continue  # another run has written meanwhile: plan again
                     request.announce(plan)
@@ -286,18 +294,30 @@ def write_generation(
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The steps that ingest and sync share, with what they take: an engine, the settings."""
+    """The steps that ingest and sync share, with what they take: an engine, the settings.
+
+    ``filterable`` are the fields that the corpus shall declare to filter by; None if nothing was said of them.
+    """
 
     engine: Engine
     chunker: Chunker
     settings: Settings
     progress: Progress
+    filterable: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, engine: Engine, settings: Settings, progress: Progress) -> Self:
+    def of(
+        cls,
+        engine: Engine,
+        settings: Settings,
+        progress: Progress | None = None,
+        filterable: Sequence[str] | None = None,
+    ) -> Self:
         """Return the steps; the model's tokenizer, and with it often the model, is loaded for the chunker."""
+        fields = None if filterable is None else declared_fields(filterable)
+        progress = progress or Progress()
         with progress.stage("load model"):
-            return cls(engine, engine.chunker, settings, progress)
+            return cls(engine, engine.chunker, settings, progress, fields)
 
     @property
     def client(self) -> Client:
@@ -348,15 +368,16 @@ class _Steps:
             extractor=extractor_fingerprint(self.settings.link),
             analyzer=self.settings.fulltext.analyzer,
             links=self.settings.link.of_edges,
+            filterable=self.filterable or (),
         )
         return self._checked(corpus)
 
     def plan(self, name: str, corpus: CorpusHandle | None, changes: Changes) -> Plan:
         """Return the plan of a sync."""
-        vector_index = corpus.vector_index if corpus else vector_index_name(self.embedder.fingerprint)
+        fingerprint = corpus.record.fingerprint if corpus else self.embedder.fingerprint
         with self.progress.stage("plan"):
             hashes = self.engine.text_hashes(changes)
-            return make_plan(self.client, name, corpus, vector_index, changes, hashes)
+            return make_plan(self.client, name, corpus, fingerprint, changes, hashes)
 
     def write(
         self, session: WriteSession, changes: Changes, seen: CorpusHandle | None, removed: Collection[str] = ()
@@ -371,7 +392,8 @@ class _Steps:
             unseen = corpus.generation != (seen.generation if seen else 0)
             stored = stored_documents(corpus) if unseen else changes.stored
             sentences: dict[str, Vector] = {}
-            batches = self.engine.prepare(corpus, changes, sentences, self.progress)
+            prepared = self.engine.prepare(corpus, changes, sentences, self.progress)
+            batches = (with_declared(batch, corpus.record.filterable) for batch in prepared)
             links = self.settings.link.kept_by(corpus.record.links)
             fingerprint = corpus.record.fingerprint
             outcome = write_generation(
@@ -408,4 +430,5 @@ class _Steps:
     def _checked(self, corpus: Corpus) -> CorpusHandle:
         check_fingerprint(corpus, self.embedder.fingerprint_beside(corpus.fingerprint), self.chunker.fingerprint)
         check_extractor(corpus, extractor_fingerprint(self.settings.link))
+        check_declared(corpus, self.filterable)
         return CorpusHandle(self.client, corpus)

@@ -1,7 +1,7 @@
 """Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links; migration."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
+from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
 from pipeline.transfer.formats import Format, Part
 from pipeline.transfer.lines import read_lines
@@ -130,8 +131,12 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
     return _rebuild(corpus, _embed(client, embedder), links, settings.ingest.wait, head, progress)
 
 
-def relink(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
+def relink(
+    client: Client, settings: Settings, name: str, *, filterable: Sequence[str] | None = None, progress: Progress
+) -> Corpus:
     """Link a corpus anew by the present link settings; return the new corpus, which replaces the old one.
+
+    With ``filterable`` it declares these fields of the metadata to filter by instead of its own; empty, it has none.
 
     Every edge follows from the new settings: similarity links, names, titles and hyperlinks. Searches use the old
     corpus until the new one is complete. Vectors are kept. A corpus that was linked with these settings is returned
@@ -140,9 +145,11 @@ def relink(client: Client, settings: Settings, name: str, *, progress: Progress)
     corpus = open_corpus(client, name)
     check_schema(corpus.record)
     links = settings.link
-    if (corpus.record.links, corpus.record.extractor) == (links.of_edges, extractor_fingerprint(links)):
+    fields = corpus.record.filterable if filterable is None else declared_fields(filterable)
+    before = corpus.record.links, corpus.record.extractor, corpus.record.filterable
+    if before == (links.of_edges, extractor_fingerprint(links), fields):
         return refold(corpus, settings.ingest.wait).record
-    return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {}, progress)
+    return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {"filterable": fields}, progress)
 
 
 def migrate(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:

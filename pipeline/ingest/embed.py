@@ -1,17 +1,18 @@
 """Embed chunks: vectors that the graph has are looked up, the others are encoded."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 
 import numpy as np
 
 from pipeline.db.client import Client, batches
-from pipeline.db.indexes import vector_index_name
+from pipeline.db.filterable import declared_values
+from pipeline.db.indexes import vector_index_name, vector_label
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
 from pipeline.ids import digest
-from pipeline.records import Chunk, Document, SuppliedChunk, Vector, WrittenLink
+from pipeline.records import Chunk, Document, Metadata, SuppliedChunk, Vector, WrittenLink
 from pipeline.text.fold import fold
 
 PREFIX_TOKENS = 16
@@ -30,7 +31,7 @@ class PreparedChunk:
     """A chunk with its vector and its hyperlinks, as written.
 
     ``content_hash`` is the hash of the embedded text, or of a supplied vector. An ``imported`` vector came with a file,
-    and isn't reused for equal texts.
+    and isn't reused for equal texts. ``declared`` are its values of the fields that its corpus filters by.
     """
 
     chunk: Chunk
@@ -38,6 +39,7 @@ class PreparedChunk:
     links: tuple[WrittenLink, ...]
     content_hash: str
     imported: bool = False
+    declared: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,19 @@ def embed(
     return prepared
 
 
+def with_declared(documents: Sequence[PreparedDocument], fields: Sequence[str]) -> Sequence[PreparedDocument]:
+    """Return documents whose chunks have their values of the fields that the corpus declares to filter by."""
+    if not fields:
+        return documents
+    declared = []
+    for prepared in documents:
+        of_document = prepared.document.metadata
+        values = (declared_values(fields, of_document, chunk.chunk.metadata) for chunk in prepared.chunks)
+        pairs = zip(prepared.chunks, values, strict=True)
+        declared.append(replace(prepared, chunks=tuple(replace(chunk, declared=own) for chunk, own in pairs)))
+    return declared
+
+
 def _up_to(total: int, done: Done) -> Done:
     """Return a callback that tells ``done`` of ``total`` items in all: what is embedded beside them isn't counted."""
     left = [total]
@@ -110,7 +125,7 @@ def vectors_of(
     client: Client, embedder: Embedder, fingerprint: str, texts: Mapping[str, str], done: Done
 ) -> dict[str, Vector]:
     """Return the vectors of texts, by hash: those of this fingerprint that the graph holds, and new ones."""
-    rows = client.read("stored_embeddings", hashes=list(texts), label=vector_index_name(fingerprint))
+    rows = client.read("stored_embeddings", hashes=list(texts), labels=model_labels(fingerprint))
     vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
     done(len(vectors))
     missing = [key for key in texts if key not in vectors]
@@ -119,12 +134,17 @@ def vectors_of(
     return {**vectors, **dict(zip(missing, encoded, strict=True))}
 
 
+def model_labels(fingerprint: str) -> list[str]:
+    """Return the labels that chunks with vectors of a model may have, in the model's index or one of their corpus."""
+    return [vector_index_name(fingerprint), vector_label(fingerprint)]
+
+
 def stored_sentences(client: Client, fingerprint: str, sentences: Collection[str]) -> dict[str, Vector]:
     """Return the vectors, by hash, that links in the graph have for sentences."""
     return {
         digest(row["context"]): np.asarray(row["vector"], dtype=np.float32)
         for part in batches(sentences, _SENTENCES)
-        for row in client.read("vectors_of_contexts", label=vector_index_name(fingerprint), contexts=part)
+        for row in client.read("vectors_of_contexts", labels=model_labels(fingerprint), contexts=part)
     }
 
 

@@ -57,6 +57,7 @@ def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
         "schema": SCHEMA_VERSION,
         **{name: getattr(corpus, name) for name in names},
         **({"links": dict(corpus.links)} if corpus.links else {}),
+        **({"filterable": list(corpus.filterable)} if corpus.filterable else {}),
         "edges": dict(corpus.edges),
         "embeddings": embeddings,
     }

@@ -11,6 +11,7 @@ import numpy as np
 from pipeline.db.catalogue import SCHEMA_VERSION, Corpus, create_corpus, drop_corpus, find_corpus, get_corpus
 from pipeline.db.client import Client, batches
 from pipeline.db.corpus import CorpusHandle
+from pipeline.db.filterable import check_filterable, declared_values
 from pipeline.db.lease import lease
 from pipeline.edges import EDGES, EdgeKind, Target
 from pipeline.errors import CorpusError
@@ -21,7 +22,7 @@ from pipeline.ingest.links.entity_links import TitleChanges, embed_contexts, lin
 from pipeline.ingest.links.similarity_links import link_similar
 from pipeline.ingest.update.stored import ChunkDiff, Spool, StoredChunk, stored_links
 from pipeline.ingest.update.write_session import WriteSession, writing
-from pipeline.records import Chunk, Edge, Entity, Vector, metadata_of
+from pipeline.records import Chunk, Edge, Entity, Metadata, Vector, metadata_of
 from pipeline.settings import LinkSettings
 from pipeline.transfer.formats import Part
 from pipeline.transfer.portable import FORMAT
@@ -73,6 +74,8 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
     name = name or str(head.value["name"])
     made_by = {key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")}
     made_by["links"] = head.value.get("links", {})
+    fields = head.value.get("filterable", [])
+    made_by["filterable"] = check_filterable(fields if isinstance(fields, list | tuple) else [fields])
     corpus = _unfinished(client, name, made_by) or create_corpus(client, name, **made_by)
     with writing(CorpusHandle(client, corpus)) as session:
         if session.corpus.generation or session.corpus.record.fingerprint != head.value["fingerprint"]:
@@ -107,6 +110,7 @@ class _Restore:
         self._options = options
         self._spool = spool
         self._titles: dict[str, str] = {}
+        self._declared: dict[str, Metadata] = {}
         self._chunks: dict[tuple[str, int], str] = {}
         self._occurrences: Counter[tuple[str, str]] = Counter()
         self._vectors: dict[str, list[Vector]] = {}
@@ -137,6 +141,9 @@ class _Restore:
 
     def _documents(self, values: list[dict[str, Any]]) -> None:
         self._titles.update((value["key"], value["title"]) for value in values)
+        if fields := self._corpus.record.filterable:
+            found = ((value["key"], declared_values(fields, metadata_of(value), {})) for value in values)
+            self._declared.update((key, declared) for key, declared in found if declared)
         corpus = self._corpus.id
         rows = [{**value, "id": document_id(corpus, value["key"]), "corpus": corpus} for value in values]
         self._session.stage_document_rows(rows)
@@ -189,7 +196,9 @@ class _Restore:
         if not len(vector) or self._options.file:
             own = digest(embedded_text(chunk))
             content_hash = own if content_hash == own or not len(vector) else supplied_hash(vector)
-        return PreparedChunk(chunk, vector, stored_links(value), content_hash, imported)
+        filterable = self._corpus.record.filterable
+        declared = declared_values(filterable, self._declared.get(document, {}), chunk.metadata)
+        return PreparedChunk(chunk, vector, stored_links(value), content_hash, imported, declared)
 
     def _entities(self, values: list[dict[str, Any]]) -> None:
         self._entities_by_key.update(value["key"] for value in values)

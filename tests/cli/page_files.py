@@ -121,6 +121,7 @@ def write_all(root: Path) -> None:
     texts = {
         "notes.txt": "A note on tides.",
         "facts.jsonl": '{"id": "f", "text": "The gauge stands in the harbour."}\n',
+        "papers.jsonl": '{"id": "p", "text": "The gauge of Vind.", "metadata": {"year": 1990, "lang": "en"}}\n',
         "answers.jsonl": '{"id": "a", "text": "A password reset opens a locked account."}\n',
         "registry.yaml": textwrap.dedent(REGISTRY),
         "queryset.json": json.dumps({"queries": [{**question, "expected_docs": ["README.md"]}]}),

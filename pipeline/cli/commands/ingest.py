@@ -11,7 +11,7 @@ from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import ingest as ingestion
 from pipeline.cli.deferred import reader
 from pipeline.cli.deliver import DryRun, Watch, check_watch, deliver, deliver_syncs
-from pipeline.cli.options import Corpus, Paths, Run, Strict
+from pipeline.cli.options import Corpus, Filterable, Paths, Run, Strict, fields_of
 from pipeline.cli.views.output import show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, plan_table, removal_table, summary_table
@@ -23,14 +23,22 @@ if TYPE_CHECKING:
 _MOST_NAMED = 10  # documents in a warning; chosen by hand to fit a screen
 
 
-def ingest(paths: Paths, corpus: Corpus = "default", strict: Strict = False, run: Run = Run()) -> None:
+def ingest(
+    paths: Paths,
+    corpus: Corpus = "default",
+    strict: Strict = False,
+    filterable: Filterable = None,
+    run: Run = Run(),
+) -> None:
     """Bring a corpus to hold the documents in PATH...; make the corpus if it is missing.
 
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
     reader.check_paths(paths)  # before a server is fetched and started for nothing
     with run.connect() as hoprank, show_progress(quiet=run.as_json) as progress:
-        summary = hoprank.ingest(*paths, corpus=corpus, strict=strict, progress=progress)
+        summary = hoprank.ingest(
+            *paths, corpus=corpus, strict=strict, filterable=fields_of(filterable), progress=progress
+        )
     deliver(summary, run.as_json, summary_table)
     if run.as_json:
         return
@@ -65,6 +73,7 @@ def sync(
     dry_run: DryRun = False,
     watch: Watch = False,
     strict: Strict = False,
+    filterable: Filterable = None,
     run: Run = Run(),
 ) -> None:
     """Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.
@@ -95,7 +104,13 @@ def sync(
         def once() -> SyncSummary:
             with show_progress(quiet=run.as_json) as progress:
                 return hoprank.sync(
-                    *paths, corpus=corpus, dry_run=dry_run, strict=strict, announce=announce, progress=progress
+                    *paths,
+                    corpus=corpus,
+                    dry_run=dry_run,
+                    strict=strict,
+                    filterable=fields_of(filterable),
+                    announce=announce,
+                    progress=progress,
                 )
 
         deliver_syncs(paths, once, show_it, "plan", watch=watch)

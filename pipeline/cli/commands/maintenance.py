@@ -7,7 +7,7 @@ from typer import Argument, Option
 from pipeline.cli import completion
 from pipeline.cli.connection import connected, connected_client
 from pipeline.cli.deferred import catalogue, maintain
-from pipeline.cli.options import Rebuilding, Run, read_settings
+from pipeline.cli.options import Filterable, Rebuilding, Run, fields_of, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
 
@@ -55,15 +55,16 @@ def reembed(
 def relink(
     names: Annotated[list[str], Argument(metavar="NAME", help="The corpora.", autocompletion=completion.corpora)],
     run: Rebuilding,
+    filterable: Filterable = None,
 ) -> None:
     """Link corpora anew by the present link settings; vectors are kept.
 
-    An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on
+    With --filterable they declare these fields to filter by. An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on
     meanwhile.
     """
     chosen = run.read()
     with connected_client(chosen) as client, show_progress() as progress:
         for name in names:
-            made = maintain.relink(client, chosen, name, progress=progress)
+            made = maintain.relink(client, chosen, name, filterable=fields_of(filterable), progress=progress)
             links = ", ".join(f"{kind} {count:,}" for kind, count in made.edges.items() if count)
             say(f"{name} is linked by the present settings: {links or 'no edges'}.")

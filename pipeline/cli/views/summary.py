@@ -44,9 +44,13 @@ def corpora_table(corpora: Sequence[Corpus]) -> Table:
     for heading in ("documents", "chunks", "entities"):
         table.add_column(heading, justify="right")
     table.add_column("model", overflow="fold")
+    filtered = any(corpus.filterable for corpus in corpora)
+    if filtered:
+        table.add_column("filters by", overflow="fold")
     for corpus in corpora:
         counts = (f"{count:,}" for count in (corpus.documents, corpus.chunks, corpus.entities))
-        table.add_row(Text(corpus.name), *counts, Text(corpus.fingerprint.partition("@")[0]))
+        fields = [Text(", ".join(corpus.filterable))] if filtered else []
+        table.add_row(Text(corpus.name), *counts, Text(corpus.fingerprint.partition("@")[0]), *fields)
     return table
 
 
@@ -113,6 +117,7 @@ def stats_table(stats: Stats) -> Table:
         ("chunker", corpus.chunker),
         ("extractor", corpus.extractor or "builtin"),
         ("analyser", corpus.analyzer),
+        ("filters by", ", ".join(corpus.filterable)),
         ("linked with", _pairs({name: str(value) for name, value in corpus.links.items()}) or "unknown settings"),
         ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
         ("full text", _OLDER if corpus.folding < FOLDING else ""),

@@ -79,7 +79,7 @@ class StateReader:
             raise GraphError(
                 f"The graph {self._name!r} holds no project.", "Write them into a registry: hoprank route sync FILE."
             )
-        by_name = {name: LookedAt(id_, fingerprint) for name, id_, fingerprint in rows[0]["corpora"]}
+        by_name = {name: LookedAt(*looked_at) for name, *looked_at in rows[0]["corpora"]}
         projects: dict[str, Project] = {}
         corpora: dict[str, LookedAt] = {}
         unindexed: dict[str, str] = {}

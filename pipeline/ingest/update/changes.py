@@ -12,7 +12,7 @@ from pipeline.files.guard import composed
 from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import batched
-from pipeline.ingest.embed import Done
+from pipeline.ingest.embed import Done, model_labels
 from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
@@ -173,11 +173,11 @@ def make_plan(
     client: Client,
     name: str,
     corpus: CorpusHandle | None,
-    vector_index: str,
+    fingerprint: str,
     changes: Changes,
     text_hashes: Iterable[Collection[str]],
 ) -> Plan:
-    """Return the plan of a sync of the corpus ``name``; ``vector_index`` is that of the model, and its label.
+    """Return the plan of a sync of the corpus ``name``, whose vectors are of ``fingerprint``.
 
     ``text_hashes`` yields, batch by batch, the hashes of the distinct texts that new and changed documents embed.
     """
@@ -187,7 +187,7 @@ def make_plan(
     old_names, new_names = {old for old, _ in renamed}, {new for _, new in renamed}
     to_embed = edges = 0
     for hashes in text_hashes:
-        rows = client.read("count_stored_embeddings", hashes=list(hashes), label=vector_index)
+        rows = client.read("count_stored_embeddings", hashes=list(hashes), labels=model_labels(fingerprint))
         to_embed += len(hashes) - int(rows[0]["stored"])
     if corpus and (replaced := [*changed, *changes.missing]):
         edges = int(corpus.read("count_edges_of", keys=replaced)[0]["edges"])

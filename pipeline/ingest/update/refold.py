@@ -22,7 +22,9 @@ def refold(corpus: CorpusHandle, wait: float) -> CorpusHandle:
         texts = leased.stream("texts_of_other_letters")
         rows = ({"id": row["id"], "folded": index_words(row["title"], row["heading"], row["text"])} for row in texts)
         writes.write_rows("set_folded", ({**row, "folded": row["folded"] or None} for row in rows), batch=_BATCH)
-        index = renew_fulltext_index(leased.client, leased.id, leased.record.analyzer)
+        index = renew_fulltext_index(
+            leased.client, leased.id, leased.record.analyzer, filterable=bool(leased.record.filterable)
+        )
         writes.write("set_folding", folding=FOLDING, text_index=None if index == leased.label else index)
         drop_indexes(leased.client, [name for name in fulltext_indexes(leased.id) if index not in (None, name)])
     return open_corpus(corpus.client, corpus.name)

@@ -5,17 +5,18 @@ import pickle
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from neo4j import Record
 
 from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
+from pipeline.db.filterable import DECLARED
 from pipeline.edges import EdgeKind
 from pipeline.ids import document_id
 from pipeline.ingest.embed import PreparedChunk
-from pipeline.records import Chunk, Edge, WrittenLink, metadata_of
+from pipeline.records import Chunk, Edge, Metadata, WrittenLink, metadata_of
 
 Item = TypeVar("Item")
 _READ_BATCH = 1000  # keys or ids of a query; chosen by hand, not measured
@@ -67,13 +68,14 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk in the graph, its links as written, and the hash of its embedded text."""
+    """A chunk in the graph, its links as written, the hash of its embedded text, and its values of declared fields."""
 
     chunk: Chunk
     links: tuple[WrittenLink, ...]
     content_hash: str
     since: int
     until: int
+    declared: Metadata = field(default_factory=dict)
 
 
 def stored_documents(corpus: CorpusHandle | None) -> dict[str, StoredDocument]:
@@ -121,7 +123,8 @@ def _stored(row: Record) -> StoredChunk:
         **{name: row[name] for name in ("line_start", "line_end", "tokens")},
         metadata=metadata_of(dict(row["metadata"])),
     )
-    return StoredChunk(chunk, stored_links(row), row["embedded"], row["since"], row["until"])
+    declared = {name.removeprefix(DECLARED): value for name, value in row["declared"]}
+    return StoredChunk(chunk, stored_links(row), row["embedded"], row["since"], row["until"], declared)
 
 
 def stored_links(row: Mapping[str, Any] | Record) -> tuple[WrittenLink, ...]:
@@ -239,6 +242,7 @@ class _Version(NamedTuple):
 
 
 def _version(chunk: PreparedChunk | StoredChunk) -> _Version:
-    metadata = repr(sorted(chunk.chunk.metadata.items()))  # 1, 1.0 and true are different values
-    fingerprint = hash((chunk.chunk, metadata, chunk.links, chunk.content_hash))
+    # 1, 1.0 and true are different values
+    metadata, declared = (repr(sorted(values.items())) for values in (chunk.chunk.metadata, chunk.declared))
+    fingerprint = hash((chunk.chunk, metadata, declared, chunk.links, chunk.content_hash))
     return _Version(fingerprint, chunk.content_hash, chunk.chunk.ordinal)

@@ -18,6 +18,7 @@ from typing import Any
 from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.catalogue import drop_corpus
 from pipeline.db.corpus import CorpusHandle
+from pipeline.db.filterable import chunk_properties
 from pipeline.db.indexes import LIVE, ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.db.vectors import packed, to_bytes
@@ -92,7 +93,14 @@ class WriteSession:
         """
         corpus = self.corpus.record
         self.begun = True
-        ensure_schema(self.corpus.client, corpus.id, corpus.fingerprint, corpus.dimension, corpus.analyzer)
+        ensure_schema(
+            self.corpus.client,
+            corpus.id,
+            corpus.fingerprint,
+            corpus.dimension,
+            corpus.analyzer,
+            filterable=bool(corpus.filterable),
+        )
         if corpus.staging == corpus.generation:
             self._collect_all(corpus.generation)
         elif corpus.staging is not None:
@@ -121,8 +129,8 @@ class WriteSession:
             {"id": chunk.chunk.id, "properties": self._staged(self._chunk_row(chunk)), "vector": packed(chunk.vector)}
             for chunk in chunks
         )
-        labels = [self.corpus.label, self.corpus.vector_index]
-        self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=labels)
+        labels = self.corpus.record.chunk_labels
+        self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=list(labels))
 
     def stage_centroids(self, centroids: Iterable[tuple[str, Vector]]) -> None:
         """Give staged documents, by id, their centroids."""
@@ -280,6 +288,7 @@ class WriteSession:
         targets, relations, contexts = ([link[column] for link in prepared.links] for column in range(3))
         return {
             **as_properties(chunk.metadata),
+            **(chunk_properties(fields, prepared.declared) if (fields := self.corpus.record.filterable) else {}),
             **{name: getattr(chunk, name) for name in _CHUNK_PROPERTIES},
             "corpus": self.corpus.id,
             "document": chunk.document_key,

@@ -10,6 +10,7 @@ from typing import Any, Self
 from neo4j import Record
 
 from pipeline.db.corpus import CorpusHandle
+from pipeline.db.filterable import DECLARED
 from pipeline.db.projections import Projection, run_on_projection
 from pipeline.edges import EDGES
 from pipeline.errors import GraphError
@@ -28,6 +29,7 @@ UNDIRECTED = [kind.value for kind, edge in EDGES.items() if not edge.directed]
 
 _SUPPORTED = {kind.value: SupportedEdgeType(edge.category) for kind, edge in EDGES.items() if edge.category}
 _BOOKKEEPING = frozenset({"id", "corpus", "since", "until", "embedding", "embedded", "centroid", "score"})
+_OF_FILTERS = ("filter_", "filterable", DECLARED)  # what a chunk repeats of metadata for the indexes
 _TYPES = frozenset({"document", "chunk", "entity"})
 
 
@@ -157,7 +159,7 @@ def _node(row: Record) -> KnowledgeNode:
     return KnowledgeNode(
         id=stored["id"],
         type=row["type"],
-        properties={name: value for name, value in sorted(stored.items()) if name not in _BOOKKEEPING},
+        properties={name: value for name, value in sorted(stored.items()) if not _is_bookkeeping(name)},
         embedding=stored.get("embedding"),
         parent_id=row["parent"],
         child_ids=row["children"],
@@ -174,5 +176,9 @@ def _edge(row: Record) -> KnowledgeEdge:
         supported_edge_type=_SUPPORTED.get(kind),
         weight=stored.get("score", 1.0),
         directed=kind not in UNDIRECTED,
-        properties={name: value for name, value in sorted(stored.items()) if name not in _BOOKKEEPING},
+        properties={name: value for name, value in sorted(stored.items()) if not _is_bookkeeping(name)},
     )
+
+
+def _is_bookkeeping(name: str) -> bool:
+    return name in _BOOKKEEPING or name.startswith(_OF_FILTERS)

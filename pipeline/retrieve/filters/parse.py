@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, time
 from enum import StrEnum
 from typing import TypeAlias
 
-from pipeline.errors import FilterError
-from pipeline.records import Scalar
+from pipeline.db.filterable import check_filterable
+from pipeline.errors import FilterError, InputError
+from pipeline.records import METADATA, Scalar
 
 CHUNK_FIELDS = ("heading", "ordinal", "start", "end", "line_start", "line_end", "tokens")
 """The fields of a chunk, named as in a hit's metadata."""
@@ -97,6 +98,26 @@ def parse_filter(document: object) -> Filter:
             "Filter by a field that these have in common, or search for them in parts.",
         )
     return filter_
+
+
+def metadata_field(field: str) -> str | None:
+    """Return the name of the metadata that a filter's field means; None of one that a chunk or document has itself."""
+    return None if field in (*CHUNK_FIELDS, *DOCUMENT_FIELDS) else field.removeprefix(METADATA)
+
+
+def declared_fields(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of the metadata, as a corpus declares the fields that it filters by: each once, in order.
+
+    Raises InputError for a name that can't be one, or that means what every chunk or document has.
+    """
+    names = list(names)
+    for name in names:
+        if metadata_field(name.strip()) is None:
+            raise InputError(
+                f"{name!r} is a field that every chunk or document has, and can't be declared.",
+                f"Name fields of the metadata; if it has one of that name, write {METADATA}{name}.",
+            )
+    return check_filterable(names)
 
 
 def _size(filter_: Filter) -> int:

@@ -189,6 +189,7 @@ class CorpusModel(BaseModel):
     edges: dict[str, int]
     generation: int
     fingerprint: str
+    filterable: list[str] = Field(default=[], description="Fields of the metadata that its indexes filter by.")
     writing: bool = Field(description="A writer has staged a generation that isn't visible yet.")
 
 
@@ -286,6 +287,17 @@ class _Documents(Body):
     corpus: CorpusName = "default"
     documents: Annotated[list[IngestedDocument], Field(min_length=1)] | SkipJsonSchema[None] = None
     paths: Annotated[list[str], Field(min_length=1, examples=[["docs/"]])] | SkipJsonSchema[None] = None
+    filterable: (
+        Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=200)]],
+            Field(
+                max_length=8,
+                examples=[["year", "lang"]],
+                description="Fields of the metadata that a new corpus declares to filter by, inside its indexes.",
+            ),
+        ]
+        | SkipJsonSchema[None]
+    ) = None
 
 
 class IngestedFile(Body):

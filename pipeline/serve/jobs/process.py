@@ -218,15 +218,20 @@ def run(hoprank: HopRank, job: Job, progress: Progress) -> Mapping[str, Any]:
     if (request := job.request) is None:
         raise ValueError(f"the job {job.id} was claimed without its request")
     hoprank = confined(hoprank, hoprank.settings.serve.folders)
+    corpus, fields = job.corpus, request.filterable
     if job.kind is Kind.INGEST:
         if request.files is not None:
             files = {key: base64.b64decode(content) for key, content in request.files.items()}
-            return hoprank.add_files(files, job.corpus, progress=progress).to_json()
+            return hoprank.add_files(files, corpus, filterable=fields, progress=progress).to_json()
         if request.documents is not None:
-            return hoprank.add(request.documents, job.corpus, progress=progress).to_json()
-        return hoprank.ingest(*request.paths, corpus=job.corpus, progress=progress).to_json()
+            return hoprank.add(request.documents, corpus, filterable=fields, progress=progress).to_json()
+        return hoprank.ingest(*request.paths, corpus=corpus, filterable=fields, progress=progress).to_json()
     if request.documents is not None:
-        summary = hoprank.replace(request.documents, job.corpus, dry_run=request.dry_run, progress=progress)
+        summary = hoprank.replace(
+            request.documents, corpus, dry_run=request.dry_run, filterable=fields, progress=progress
+        )
     else:
-        summary = hoprank.sync(*request.paths, corpus=job.corpus, dry_run=request.dry_run, progress=progress)
+        summary = hoprank.sync(
+            *request.paths, corpus=corpus, dry_run=request.dry_run, filterable=fields, progress=progress
+        )
     return summary.to_json()

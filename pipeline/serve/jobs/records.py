@@ -34,13 +34,15 @@ class Request:
     """The documents of a job: objects as in a .jsonl file, paths on the machine of the service, or files.
 
     ``dry_run`` plans a sync and writes nothing. ``files`` are contents in base64 by key, as they wait in the graph:
-    no folder of the service holds them, so that none is left over, and any machine may run the job.
+    no folder of the service holds them, so that none is left over, and any machine may run the job. ``filterable`` are
+    the fields that a new corpus declares to filter by.
     """
 
     documents: tuple[Mapping[str, Any], ...] | None = None
     paths: tuple[str, ...] = ()
     dry_run: bool = False
     files: Mapping[str, str] | None = None
+    filterable: tuple[str, ...] | None = None
 
     @classmethod
     def of(
@@ -49,9 +51,11 @@ class Request:
         paths: list[str],
         dry_run: bool,
         files: Mapping[str, str] | None = None,
+        filterable: list[str] | None = None,
     ) -> Self:
         """Make a request from the values that JSON has of one."""
-        return cls(None if documents is None else tuple(documents), tuple(paths), dry_run, files)
+        fields = None if filterable is None else tuple(filterable)
+        return cls(None if documents is None else tuple(documents), tuple(paths), dry_run, files, fields)
 
 
 @dataclass(frozen=True, slots=True)

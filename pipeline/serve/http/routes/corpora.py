@@ -142,4 +142,5 @@ async def delete_document(corpus: Name, key: Key, service: Service, grant: Grant
 
 def _model(corpus: Corpus) -> models.CorpusModel:
     names = ("name", "documents", "chunks", "entities", "edges", "generation", "fingerprint")
-    return models.CorpusModel(**{name: getattr(corpus, name) for name in names}, writing=corpus.staging is not None)
+    values = {name: getattr(corpus, name) for name in names}
+    return models.CorpusModel(**values, filterable=list(corpus.filterable), writing=corpus.staging is not None)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from pipeline.errors import InputError
+from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.serve.access import Grant
 from pipeline.serve.http.models import IngestRequest, JobModel, JobPage, SyncRequest
 from pipeline.serve.http.state import Granted, Service, State
@@ -94,7 +95,8 @@ def _request(body: IngestRequest | SyncRequest, *, dry_run: bool) -> Request:
         raise InputError("A job takes either documents, or paths, or files.", "Give one of them.")
     documents = None if body.documents is None else tuple(one.model_dump() for one in body.documents)
     contents = None if files is None else {one.key: b64encode(one.content).decode() for one in files}
-    return Request(documents, tuple(body.paths or ()), dry_run, contents)
+    fields = None if body.filterable is None else declared_fields(body.filterable)
+    return Request(documents, tuple(body.paths or ()), dry_run, contents, fields)
 
 
 async def _submit(

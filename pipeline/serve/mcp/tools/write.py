@@ -21,6 +21,10 @@ def ingest(
         Field(description="Files, folders or globs on the server to add or update, below the folders it permits."),
     ] = None,
     corpus: Corpus = "default",
+    filterable: Annotated[
+        list[str] | None,
+        Field(max_length=8, description="Fields of the metadata that a new corpus declares to filter by."),
+    ] = None,
 ) -> IngestResult:
     """Add and update documents; searches find them when this returns."""
     call.grant.check(corpus, write=True)
@@ -29,9 +33,10 @@ def ingest(
     if paths:
         folders = call.service.folders
         allowed = [allowed_path(path, folders) for path in paths]
-        summary = confined(call.hoprank, folders).ingest(*allowed, corpus=corpus)
+        summary = confined(call.hoprank, folders).ingest(*allowed, corpus=corpus, filterable=filterable)
     else:
-        summary = call.hoprank.add([document.model_dump() for document in documents or ()], corpus)
+        objects = [document.model_dump() for document in documents or ()]
+        summary = call.hoprank.add(objects, corpus, filterable=filterable)
     return IngestResult.model_validate(summary, from_attributes=True)
 
 

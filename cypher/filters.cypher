@@ -1,48 +1,154 @@
-// Filters: the values that they compare, and the legs restricted to their matches. The filters themselves are evaluated in Python on
-// the values that are read here.
+// Filters. On the declared fields of a corpus they are evaluated inside its indexes (pipeline/db/filterable.py); other conditions are
+// evaluated in Python on the values that come with each candidate, or with each chunk of a scan.
 
-// name: chunks_by_document
-// mode: read
-// params: label, generation
-// The ids of the visible chunks, by document key.
-MATCH (c:$($label))
-WHERE <visible(c, $generation)>
-RETURN c.document AS document, collect(c.id) AS ids;
+// fragment: values_of(chunk, fields)
+// The values that a filter compares of a chunk. Each of the fields is a property of the chunk and one of its document, either of which
+// may be '': the chunk's own value comes first.
+[field IN <fields> | coalesce(<chunk>[field[0]],
+  CASE WHEN field[1] <> '' THEN head(COLLECT { MATCH (<chunk>)-[:PART_OF]->(d) RETURN d[field[1]] }) END)]
 
-// name: document_values
+// name: filter_facts
 // mode: read
-// params: corpus, generation, property
-// The values of a property of visible documents, by document key; documents without it are left out.
-MATCH (d:Document {corpus: $corpus})
-WHERE <visible(d, $generation)>
-WITH d.key AS key, properties(d)[$property] AS value
-WHERE value IS NOT NULL
-RETURN key, value;
+// params: corpus, index, text, terms, limit
+// The corpus's numbers, how many chunks match a filter in the full-text index, up to a limit, and the number, 0 or 1, for each of some
+// terms. No match is read of a text that is empty.
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus, coalesce(corpus.text_index, $index) AS index
+CALL (index) {
+  WITH index WHERE $text <> ''
+  CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node
+  RETURN collect(node) AS matching
+}
+CALL (index) {
+  UNWIND $terms AS term
+  CALL (index, term) {
+    CALL db.index.fulltext.queryNodes(index, term, {limit: 1}) YIELD node
+    RETURN count(node) AS one
+  }
+  RETURN collect(one) AS known
+}
+RETURN corpus.name AS name, corpus.generation AS generation, corpus.chunks AS chunks, known, size(matching) AS matching,
+       size([c IN matching WHERE <visible(c, corpus.generation)>]) AS admitted;
 
-// name: metadata_values
+// name: has_field
 // mode: read
-// params: corpus, label, generation, property
-// The values of a property of the metadata: of visible documents by key, and of visible chunks by id.
+// params: corpus, label, generation, own, inherited
+// Whether any visible document has the property `inherited`, or any visible chunk the property `own`.
+MATCH (corpus:Corpus {id: $corpus})
+RETURN EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE <visible(d, $generation)> WITH d AS one WHERE one[$inherited] IS NOT NULL RETURN one }
+  OR EXISTS { MATCH (c:$($label)) WHERE c[$own] IS NOT NULL AND <visible(c, $generation)> } AS known;
+
+// name: filtered_vector_0
+// mode: read
+// params: corpus, vector, limit, fields
+// names: vector_index
+// The chunks nearest to the question's vector, each with the values that a filter compares. Scores are (1 + cosine) / 2.
 CYPHER 25
-MATCH (d:Document {corpus: $corpus})
-WHERE <visible(d, $generation)>
-WITH d.key AS key, properties(d)[$property] AS value
-WHERE value IS NOT NULL
-RETURN key, value, false AS of_chunk
-UNION ALL
-MATCH (c:$($label))
-WHERE <visible(c, $generation)> AND c[$property] IS NOT NULL
-RETURN c.id AS key, c[$property] AS value, true AS of_chunk;
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus, corpus.generation AS generation
+CALL (corpus, generation) {
+  MATCH (c:<vector_index>)
+  SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
+    WHERE c.corpus = corpus.id AND <visible(c, generation)> LIMIT $limit) SCORE AS score
+  RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
+}
+<visible_now($corpus, found)>
+RETURN name, generation, now, found;
 
-// name: chunk_values
+// name: filtered_vector_1
 // mode: read
-// params: label, generation, property
-// The values of a property of visible chunks, by chunk id; chunks without it are left out.
-MATCH (c:$($label))
-WHERE <visible(c, $generation)> AND c[$property] IS NOT NULL
-RETURN c.id AS key, c[$property] AS value;
+// params: corpus, vector, limit, fields, boxes
+// names: vector_index, first
+// As filtered_vector_0, of the chunks with a key in one of the boxes: [first key, first key after it]. In all these a search for each box.
+CYPHER 25
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus, corpus.generation AS generation
+CALL (corpus, generation) {
+  UNWIND $boxes AS box
+  CALL (corpus, generation, box) {
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
+      WHERE c.corpus = corpus.id AND <visible(c, generation)>
+        AND c.<first> >= box[0] AND c.<first> < box[1]
+      LIMIT $limit) SCORE AS score
+    RETURN c, score
+  }
+  RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
+}
+<visible_now($corpus, found)>
+RETURN name, generation, now, found;
 
-// name: filtered_vector
+// name: filtered_vector_2
+// mode: read
+// params: corpus, vector, limit, fields, boxes
+// names: vector_index, first, second
+// As filtered_vector_1, with the bounds of two keys in a box.
+CYPHER 25
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus, corpus.generation AS generation
+CALL (corpus, generation) {
+  UNWIND $boxes AS box
+  CALL (corpus, generation, box) {
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
+      WHERE c.corpus = corpus.id AND <visible(c, generation)>
+        AND c.<first> >= box[0] AND c.<first> < box[1]
+        AND c.<second> >= box[2] AND c.<second> < box[3]
+      LIMIT $limit) SCORE AS score
+    RETURN c, score
+  }
+  RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
+}
+<visible_now($corpus, found)>
+RETURN name, generation, now, found;
+
+// name: filtered_vector_3
+// mode: read
+// params: corpus, vector, limit, fields, boxes
+// names: vector_index, first, second, third
+// As filtered_vector_1, with the bounds of three keys in a box.
+CYPHER 25
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus, corpus.generation AS generation
+CALL (corpus, generation) {
+  UNWIND $boxes AS box
+  CALL (corpus, generation, box) {
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector
+      WHERE c.corpus = corpus.id AND <visible(c, generation)>
+        AND c.<first> >= box[0] AND c.<first> < box[1]
+        AND c.<second> >= box[2] AND c.<second> < box[3]
+        AND c.<third> >= box[4] AND c.<third> < box[5]
+      LIMIT $limit) SCORE AS score
+    RETURN c, score
+  }
+  RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
+}
+<visible_now($corpus, found)>
+RETURN name, generation, now, found;
+
+// name: vector_of_terms
+// mode: read
+// params: corpus, index, text, vector, limit, most, fields
+// The chunks that match a filter in the full-text index and are nearest to the question's vector, by exact cosine; none, and not
+// `complete`, if as many as most match. Scores are (1 + cosine) / 2.
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus.generation AS generation, coalesce(corpus.text_index, $index) AS index
+CALL (generation, index) {
+  CALL db.index.fulltext.queryNodes(index, $text, {limit: $most}) YIELD node AS c
+  RETURN collect(c) AS matching
+}
+CALL (generation, matching) {
+  UNWIND CASE WHEN size(matching) < $most THEN matching ELSE [] END AS c
+  WITH generation, c WHERE <visible(c, generation)> AND c.embedding IS NOT NULL
+  WITH c, vector.similarity.cosine(c.embedding, $vector) AS score
+  ORDER BY score DESC, c.id LIMIT $limit
+  RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
+}
+<visible_now($corpus, found)>
+RETURN name, generation, now, found, size(matching) < $most AS complete;
+
+// name: vector_of_ids
 // mode: read
 // params: corpus, ids, vector, generation, limit
 // The chunks of ids nearest to the question's vector, by exact cosine. Scores are (1 + cosine) / 2.
@@ -51,11 +157,34 @@ MATCH (c:Chunk {id: id})
 WHERE <visible(c, $generation)> AND c.embedding IS NOT NULL
 WITH c.id AS id, vector.similarity.cosine(c.embedding, $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
-WITH collect(id) AS near, collect(score) AS near_scores
-<visible_now($corpus, near)>
-RETURN name, $generation AS generation, now, near, near_scores;
+WITH collect([id, score, []]) AS found
+<visible_now($corpus, found)>
+RETURN name, $generation AS generation, now, found;
 
 // name: filtered_fulltext
+// mode: read
+// params: corpus, index, text, limit, fields
+// The best matches of a question and the declared conditions of a filter, each with the values that the filter compares besides. As
+// in fulltext_candidates the index is read as far as needed during a write.
+MATCH (corpus:Corpus {id: $corpus})
+WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
+CALL (generation, settled, index) {
+  CALL (generation, settled, index) {
+    WITH settled, index WHERE settled
+    CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node AS c, score
+    RETURN c, score
+    UNION ALL
+    WITH generation, settled, index WHERE NOT settled
+    CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
+    WITH generation, c, score WHERE <visible(c, generation)>
+    RETURN c, score LIMIT $limit
+  }
+  RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
+}
+<still_visible_now($corpus, found, settled)>
+RETURN name, generation, now, found;
+
+// name: fulltext_of_ids
 // mode: read
 // params: corpus, index, text, ids, generation, limit
 // The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
@@ -69,6 +198,38 @@ CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
 WITH c, score, admitted
 WHERE c IN admitted
 WITH c, score LIMIT $limit
-WITH collect(c.id) AS matching, collect(score) AS matching_scores
-<visible_now($corpus, matching)>
-RETURN name, $generation AS generation, now, matching, matching_scores;
+WITH collect([c.id, score, []]) AS found
+<visible_now($corpus, found)>
+RETURN name, $generation AS generation, now, found;
+
+// name: values_of_chunks
+// mode: read
+// params: corpus, ids, generation, boxes, fields
+// The values that a filter compares of the chunks of ids. With boxes, lists of [property, first key, first key after it, term of a
+// list of several], only of chunks that may be in one: a list of several has no key.
+UNWIND $ids AS id
+MATCH (c:Chunk {id: id})
+WHERE <visible(c, $generation)> AND (size($boxes) = 0 OR any(box IN $boxes WHERE all(side IN box WHERE
+  (c[side[0]] >= side[1] AND c[side[0]] < side[2]) OR (c[side[0]] IS NULL AND side[3] IN coalesce(c.filterable, [])))))
+WITH collect([c.id, <values_of(c, $fields)>]) AS found
+<visible_now($corpus, found)>
+RETURN name, $generation AS generation, now, found;
+
+// name: scan_values
+// mode: read
+// params: corpus, label, generation, fields
+// The values that a filter compares of every visible chunk, with its id and the key of its document.
+CYPHER 25
+MATCH (c:$($label))
+WHERE <visible(c, $generation)> AND c.corpus = $corpus
+RETURN c.id AS id, c.document AS document, <values_of(c, $fields)> AS values;
+
+// name: scan_terms
+// mode: read
+// params: corpus, index, text, generation, fields
+// As scan_values, of the chunks that match the declared conditions of a filter in the full-text index.
+MATCH (corpus:Corpus {id: $corpus})
+WITH coalesce(corpus.text_index, $index) AS index
+CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c
+WITH c WHERE <visible(c, $generation)>
+RETURN c.id AS id, c.document AS document, <values_of(c, $fields)> AS values;

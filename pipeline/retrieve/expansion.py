@@ -71,6 +71,12 @@ class Neighbourhood:
                 weights[place - len(self.links)] *= math.exp(settings.meaning * (meaning - mean))
         return sources, targets, weights
 
+    @property
+    def chunk_ids(self) -> set[str]:
+        """The ids of all its chunks."""
+        linked = {id_ for link in self.links for id_ in (link.source, link.target)}
+        return linked.union(*(entity.chunks for entity in self.entities.values()))
+
     def filtered(self, chunks: Container[str]) -> Neighbourhood:
         """Return the neighbourhood restricted to ``chunks``, by id: a walk doesn't pass through others either."""
         entities = {

@@ -48,9 +48,10 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
         metadata |= explanation
     if (matches := trace.matches) is not None:
         metadata["filter"] = {
-            "admitted": len(matches),
+            "admitted": matches.admitted,
             "chunks": matches.total,
             "unknown_fields": list(matches.unknown),
+            **({"evaluated": [dict(one) for one in matches.plan.evaluated]} if explain else {}),
         }
     return RetrieverResult(tuple(map(RetrieverResultItem.of, hits)), metadata, tuple(hits), trace.vector)
 

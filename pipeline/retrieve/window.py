@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate, count
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,22 +66,24 @@ def read_windows(
     given = [{"id": hit.id, "document": hit.document, "ordinal": hit.ordinal, "heading": hit.heading} for hit in hits]
     rows = reader.corpus.at(generation).read("chunks_around", hits=given, reach=reach, section=expand is Expand.SECTION)
     around = {row["hit"]: {ordinal: _Near(*chunk) for ordinal, *chunk in row["chunks"]} for row in rows}
-    found = _within({hit.id: _sides(hit, around.get(hit.id, {}), matches) for hit in hits}, _CHARACTERS * budget)
-    ids = dict.fromkeys(chunk.id for sides in found.values() for side in sides for chunk in side)
-    stored = reader.hits.read(list(ids), generation)
+    ids = {chunk.id for chunks in around.values() for chunk in chunks.values()}
+    admitted = ids if matches is None else matches.keep(ids)
+    found = _within({hit.id: _sides(hit, around.get(hit.id, {}), admitted) for hit in hits}, _CHARACTERS * budget)
+    shown = dict.fromkeys(chunk.id for sides in found.values() for side in sides for chunk in side)
+    stored = reader.hits.read(list(shown), generation)
     return {id_: Window(*(tuple(stored[one.id].hit for one in side) for side in sides)) for id_, sides in found.items()}
 
 
 _Sides = tuple[list[_Near], list[_Near]]
 
 
-def _sides(hit: Hit, around: Mapping[int, _Near], matches: Matches | None) -> _Sides:
+def _sides(hit: Hit, around: Mapping[int, _Near], admitted: Container[str]) -> _Sides:
     """Return the chunks before and after a hit, as far as they follow each other and are admitted."""
 
     def outward(step: int) -> Iterator[_Near]:
         for ordinal in count(hit.ordinal + step, step):
             chunk = around.get(ordinal)
-            if chunk is None or (matches is not None and chunk.id not in matches):
+            if chunk is None or chunk.id not in admitted:
                 return
             yield chunk
 

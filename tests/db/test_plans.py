@@ -30,6 +30,7 @@ PARAMS: Mapping[str, Any] = {
     "analyzer": "english",
     "as_of": "2026-01-01T00:00:00+00:00",
     "before": "2026-01-01",
+    "boxes": [["3", "4", "3", "4", "3", "4"]],
     "chunk_seeds": [{"id": "c", "weight": 1.0}],
     "chunks": 10,
     "contexts": ["s"],
@@ -41,10 +42,12 @@ PARAMS: Mapping[str, Any] = {
     "dimension": 384,
     "direction": "out",
     "edge_types": ["REQUIRES"],
+    "fields": [["", "metadata.year"]],
     "finished_at": "2026-01-01T00:00:00+00:00",
     "host": "machine",
     "keep_request": True,
     "origin": "text",
+    "own": "metadata.year",
     "owner": "host/1/1.0/x",
     "problem": None,
     "progress": "{}",
@@ -75,6 +78,7 @@ PARAMS: Mapping[str, Any] = {
     "id": "c",
     "ids": ["c"],
     "index": "Corpus_x",
+    "inherited": "metadata.year",
     "index_names": ["Corpus_x"],
     "iterations": 10,
     "k": 60,
@@ -90,6 +94,7 @@ PARAMS: Mapping[str, Any] = {
     "live": 2**53,
     "minimum": 2,
     "moment": "now",
+    "most": 10,
     "name": "corpus",
     "names": ["e"],
     "next": 0.5,
@@ -125,6 +130,7 @@ PARAMS: Mapping[str, Any] = {
     "since": "2026-01-01",
     "successor": "d",
     "text": "who",
+    "terms": ["filterable:709"],
     "text_index": "Corpus_x",
     "title": 5.0,
     "tolerance": 1e-4,
@@ -144,6 +150,7 @@ PARAMS: Mapping[str, Any] = {
 
 OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "publish_generation": {"chunks": [{"id": "c", "properties": {}, "vector": [0.1]}]},
+    "values_of_chunks": {"boxes": [[["filter_0", "3", "4", "708"]]]},
     "chunks_around": {"hits": [{"id": "c", "document": "a.md", "ordinal": 1, "heading": "Ada"}]},
     "personalised_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
@@ -241,11 +248,12 @@ def names(
     for one in DOCUMENTS:
         linked = "[Ada](ada.md)\n\n" if one["id"] == "babbage" else ""
         (folder / f"{one['id']}.md").write_text(f"# {one['title']}\n\n{linked}{one['text']}\n")
-    hoprank.ingest(folder, corpus=shared_corpus_name)
+    hoprank.ingest(folder, corpus=shared_corpus_name, filterable=["lang", "tenant", "year"])
     hoprank.judge("Who met Ada?", "babbage.md", 1, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
     return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label} | {
         "fulltext_index": corpus.label,
+        **{name: f"filter_{place}" for place, name in enumerate(("first", "second", "third"))},
         **graph_names,
     }
 

@@ -11,17 +11,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from pipeline.records import Scalar
 from pipeline.retrieve.filters.parse import Condition, Every, Filter, Operator
 
 Value: TypeAlias = Scalar | Sequence[Scalar] | None
 """The value of a field in a row; None if it has none."""
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
-"""Whether each row matches."""
 
 _WILD = re.compile(r"\\%|%|[^%\\]+|\\")
 _GLOB = re.compile(r"[*?[]")
@@ -33,15 +27,15 @@ _COMPARISONS: Mapping[Operator, Callable[[Any, Any], bool]] = {
 }
 
 
-def matching_rows(filter_: Filter, holds: Callable[[Condition], Mask], rows: int) -> Mask:
-    """Return which of ``rows`` rows match a filter; ``holds`` returns it for a single condition."""
+def as_row_test(filter_: Filter) -> Callable[[Mapping[str, Value]], bool]:
+    """Return the test of a row, the values of a filter's fields by name, that the filter describes."""
     if isinstance(filter_, Condition):
-        return holds(filter_)
-    parts = [matching_rows(part, holds, rows) for part in filter_.parts]
+        test, field = as_test(filter_), filter_.field
+        return lambda row: test(row.get(field))
+    tests = [as_row_test(part) for part in filter_.parts]
     if isinstance(filter_, Every):
-        return np.logical_and.reduce(parts) if parts else np.ones(rows, dtype=np.bool_)
-    both: Mask = np.logical_or.reduce(parts)
-    return both
+        return lambda row: all(one(row) for one in tests)
+    return lambda row: any(one(row) for one in tests)
 
 
 def as_test(condition: Condition) -> Callable[[Value], bool]:

@@ -1,60 +1,135 @@
-"""The chunks that match a filter: found once for each filter, and kept until the corpus changes."""
+"""The chunks that match a filter: told by the indexes of the corpus, or by the values of those that are asked about."""
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
-from pipeline.records import METADATA
-from pipeline.retrieve.filters.conditions import Mask, Value, as_test, matching_rows
-from pipeline.retrieve.filters.parse import CHUNK_FIELDS, DOCUMENT_FIELDS, Condition, Filter
-from pipeline.retrieve.fusion import Ranked
+from pipeline.db.filterable import term_of_any, term_of_several
+from pipeline.retrieve.filters.conditions import as_row_test
+from pipeline.retrieve.filters.parse import Filter, metadata_field
+from pipeline.retrieve.filters.plan import Plan, make_plan
 from pipeline.retrieve.lru import Recent
 
 EXACT_UNDER = 5_000
 """Number of matches below which they are scored one by one; for more, an index is read further than wanted."""
 
-_REMEMBERED = 32  # filters whose matches are kept, and columns; chosen by hand, not measured
+SCANNED_FIRST = 10_000
+"""Chunks up to which values are read before anything is searched. Chosen by hand: this takes 0.1 s."""
+
+_COUNTED = 1_000  # matches in the full-text index that are counted, in about a millisecond
+_REMEMBERED = 16  # filters whose matches are kept, of which each is at most EXACT_UNDER ids; chosen by hand
+_ASKED = 5_000  # ids of a query; chosen by hand
+
+_UNPUBLISHED = {"generation": 0, "chunks": 0, "known": (), "matching": 0, "admitted": 0}
+"""The facts of a corpus that was never published, whose indexes may be missing."""
 
 
-class _Column(NamedTuple):
-    """The values of a field, each with the place of its document or chunk; those without a value are left out."""
+class Scanned(NamedTuple):
+    """The outcome of a scan: the ids, None if there are ``EXACT_UNDER`` or more; and their number, None if unknown."""
 
-    values: list[tuple[int, Value]]
-    of_chunk: bool
+    ids: frozenset[str] | None
+    number: int | None
 
 
-@dataclass(frozen=True, slots=True)
 class Matches:
-    """The chunks of a generation that match a filter, by id, out of ``total``; and their documents, by key.
+    """The chunks of a generation that match a filter, out of ``total``. Thread-safe.
 
-    ``unknown`` are the fields of the filter that no chunk of the corpus has.
+    ``plan`` says what the corpus's indexes evaluate of the filter. ``lists`` tells whether any chunk has a list of
+    several values in a field of the plan's boxes, ``among`` how many chunks a scan reads at most. ``unknown`` are the
+    fields of the filter that no chunk has.
     """
 
-    generation: int
-    ids: frozenset[str]
-    documents: frozenset[str]
-    total: int
-    unknown: tuple[str, ...] = ()
-
-    def __contains__(self, id_: object) -> bool:
-        return id_ in self.ids
-
-    def __len__(self) -> int:
-        return len(self.ids)
+    def __init__(self, corpus: CorpusHandle, plan: Plan, total: int, admitted: int | None = None) -> None:
+        self.corpus = corpus
+        self.plan = plan
+        self.total = total
+        self.among = total
+        self.lists = True
+        self.unknown: tuple[str, ...] = ()
+        self._admitted = admitted
+        self._scanned: Scanned | None = None
+        self._lock = threading.Lock()
+        self._test = as_row_test(plan.filter)
 
     @property
-    def exact(self) -> bool:
-        """Return whether the matches are few enough to be scored one by one."""
-        return len(self.ids) < EXACT_UNDER
+    def generation(self) -> int:
+        """The generation of the corpus."""
+        return self.corpus.generation
 
-    def keep(self, ranking: Ranked) -> Ranked:
-        """Return a ranking restricted to the matches."""
-        return Ranked(ranking.leg, {id_: score for id_, score in ranking.scores.items() if id_ in self.ids})
+    @property
+    def ids(self) -> frozenset[str] | None:
+        """The ids of all matches, once a scan has found that they are few; else None."""
+        return self._scanned.ids if self._scanned else None
+
+    @property
+    def is_scanned(self) -> bool:
+        """Return whether a scan has told whether the matches are few."""
+        return self._scanned is not None
+
+    @property
+    def admitted(self) -> int | None:
+        """The number of matches, None if it isn't known without counting more than a search needs."""
+        return self._scanned.number if self._scanned else self._admitted
+
+    @property
+    def documents(self) -> frozenset[str]:
+        """The keys of the documents of all matches, read now; as many are in memory."""
+        return frozenset(document for _, document in self._scan())
+
+    def count(self) -> int:
+        """Return the number of matches, which are read for it if it isn't known."""
+        admitted = self.admitted
+        return sum(1 for _ in self._scan()) if admitted is None else admitted
+
+    def keep(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of some chunks that match, by id; raises Superseded if another generation is visible by now."""
+        if self.ids is not None:
+            return self.ids.intersection(ids)
+        boxes = [[list(side) for side in box] for box in self.plan.boxes or ()]
+        kept: set[str] = set()
+        for part in batches(dict.fromkeys(ids), _ASKED):
+            row = self.corpus.read_visible("values_of_chunks", ids=part, boxes=boxes, fields=self.plan.fields)
+            kept.update(id_ for id_, values in row["found"] if self.admits(values))
+        return frozenset(kept)
+
+    def admits(self, values: Sequence[Any]) -> bool:
+        """Return whether the filter admits a chunk with these values of the plan's fields."""
+        return self._test(dict(zip(self.plan.names, values, strict=True)))
+
+    def scan(self) -> Scanned:
+        """Read the values of all chunks, or of those that the indexes admit, once; not to the end if many match.
+
+        Raises Superseded if another generation is visible by now.
+        """
+        with self._lock:
+            if self._scanned is None:
+                ids: list[str] = []
+                count = 0
+                whole = True
+                for id_, _ in self._scan():
+                    count += 1
+                    if count < EXACT_UNDER:
+                        ids.append(id_)
+                    elif self.total > SCANNED_FIRST:
+                        whole = False
+                        break
+                few = frozenset(ids) if count < EXACT_UNDER else None
+                self._scanned = Scanned(few, count if whole else None)
+            return self._scanned
+
+    def _scan(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids of all matches as they arrive, each with the key of its document."""
+        terms, fields = self.plan.terms, self.plan.fields
+        if terms and self.total:
+            rows = self.corpus.stream("scan_terms", text=terms, fields=fields)
+        else:
+            rows = self.corpus.stream("scan_values", fields=fields)
+        for row in rows:
+            if self.admits(row["values"]):
+                yield row["id"], row["document"]
+        self.corpus.check_visible()
 
 
 class FilterMatcher:
@@ -63,87 +138,63 @@ class FilterMatcher:
     def __init__(self, corpus: CorpusHandle) -> None:
         self._corpus = corpus
         self._lock = threading.Lock()
-        self._catalog: _Catalog | None = None
         self._known: Recent[str, Matches] = Recent(_REMEMBERED)
+        self._fields: Recent[tuple[int, str], bool] = Recent(4 * _REMEMBERED)
 
     def match(self, filter_: Filter) -> Matches:
-        """Return the chunks of the visible generation that match a filter; a new generation is read at first use.
+        """Return the chunks of the visible generation that match a filter; those of small corpora are read now.
 
         Raises Superseded if another generation is published meanwhile.
         """
-        corpus = self._corpus.at(self._corpus.read_visible("corpus_size")["generation"])
         # Not the filter itself: as keys 1 and true are equal.
         key = repr(filter_)
         with self._lock:
-            if self._catalog is None or self._catalog.generation != corpus.generation:
-                self._catalog = _Catalog(corpus)
-                self._known.clear()
-            if (matches := self._known.get(key)) is None:
-                matches = self._catalog.matches(filter_)
-                corpus.check_visible()
-            return self._known.use(key, matches)
-
-
-class _Catalog:
-    """The chunks of one generation, and their fields, read column by column when a filter needs them."""
-
-    def __init__(self, corpus: CorpusHandle) -> None:
-        self.generation = corpus.generation
-        self._corpus = corpus
-        rows = corpus.read("chunks_by_document")
-        self._documents = {row["document"]: place for place, row in enumerate(rows)}
-        self._places = {id_: place for place, id_ in enumerate(chain.from_iterable(row["ids"] for row in rows))}
-        self._document_of = np.repeat(np.arange(len(rows)), [len(row["ids"]) for row in rows])
-        self._columns: Recent[str, _Column] = Recent(_REMEMBERED)
-
-    def matches(self, filter_: Filter) -> Matches:
-        ids, keys = list(self._places), list(self._documents)
-        unknown: dict[str, None] = {}
-
-        def holds(condition: Condition) -> Mask:
-            column = self._column(condition.field)
-            if not column.values:
-                unknown[condition.field] = None
-            mask: Mask = np.zeros(len(ids if column.of_chunk else keys), dtype=np.bool_)
-            test = as_test(condition)
-            mask[[place for place, value in column.values if test(value)]] = True
-            return mask if column.of_chunk else mask[self._document_of]
-
-        places = np.flatnonzero(matching_rows(filter_, holds, len(ids)))
-        return Matches(
-            self.generation,
-            frozenset(ids[place] for place in places.tolist()),
-            frozenset(keys[place] for place in np.unique(self._document_of[places]).tolist()),
-            len(ids),
-            tuple(unknown),
-        )
-
-    def _column(self, field: str) -> _Column:
-        if field in self._columns:
-            return self._columns.use(field, self._columns[field])
-        if field in CHUNK_FIELDS:
-            column = _Column(self._values("chunk_values", field, self._places), of_chunk=True)
-        elif field in DOCUMENT_FIELDS:
-            # Filters and hits call the key of a document ``document``.
-            named = "key" if field == "document" else field
-            column = _Column(self._values("document_values", named, self._documents), of_chunk=False)
+            known = self._known.get(key)
+        if known is not None and known.generation == self._corpus.read_visible("corpus_size")["generation"]:
+            matches = known
         else:
-            column = self._metadata(METADATA + field.removeprefix(METADATA))
-        return self._columns.use(field, column)
+            matches = self._read(make_plan(filter_, self._corpus.record.filterable))
+        with self._lock:
+            # Of threads that ask at once the first one's is kept, so that one of them scans.
+            kept = self._known.get(key)
+            matches = kept if kept is not None and kept.generation == matches.generation else matches
+            self._known.use(key, matches)
+        if not matches.plan.exact and matches.among <= SCANNED_FIRST:
+            matches.scan()
+        return matches
 
-    def _values(self, query: str, property_: str, places: Mapping[str, int]) -> list[tuple[int, Value]]:
-        rows = self._corpus.stream(query, property=property_)
-        return [(places[row["key"]], row["value"]) for row in rows if row["key"] in places]
+    def _read(self, plan: Plan) -> Matches:
+        places = {field: place for place, field in enumerate(plan.declared)}
+        named = {name: places[field] for name in plan.names if (field := metadata_field(name)) in places}
+        terms = [term_of_any(place) for place in named.values()]
+        terms += [term_of_several(place) for place in named.values()]
+        facts = self._corpus.read_visible(
+            "filter_facts",
+            _UNPUBLISHED,
+            text=plan.terms,
+            terms=[f"filterable:{term}" for term in terms],
+            limit=_COUNTED,
+        )
+        corpus = self._corpus.at(facts["generation"])
+        counted = facts["admitted"] if plan.exact and facts["matching"] < _COUNTED else None
+        matches = Matches(corpus, plan, facts["chunks"], counted)
+        if plan.terms and facts["matching"] < _COUNTED:
+            matches.among = facts["matching"]
+        known = list(facts["known"]) or [0] * len(terms)
+        matches.lists = any(known[len(named) :])
+        of_indexes = {name for name, has in zip(named, known, strict=False) if not has}
+        matches.unknown = tuple(
+            name for name in plan.names if (name in of_indexes if name in named else not self._has(corpus, name, plan))
+        )
+        return matches
 
-    def _metadata(self, property_: str) -> _Column:
-        """Return the column of a property of the metadata: a chunk's own value takes precedence over its document's."""
-        own: dict[int, Value] = {}
-        given: dict[int, Value] = {}
-        for row in self._corpus.stream("metadata_values", property=property_):
-            values, places = (own, self._places) if row["of_chunk"] else (given, self._documents)
-            if row["key"] in places:
-                values[places[row["key"]]] = row["value"]
-        if not own:
-            return _Column(list(given.items()), of_chunk=False)
-        inherited = ((place, given[of]) for place, of in enumerate(self._document_of.tolist()) if of in given)
-        return _Column(list({**dict(inherited), **own}.items()), of_chunk=True)
+    def _has(self, corpus: CorpusHandle, name: str, plan: Plan) -> bool:
+        """Return whether any chunk or document of the generation has a field."""
+        key = corpus.generation, name
+        with self._lock:
+            if key in self._fields:
+                return self._fields.use(key, self._fields[key])
+        own, inherited = plan.fields[plan.names.index(name)]
+        found = bool(corpus.read("has_field", own=own, inherited=inherited)[0]["known"])
+        with self._lock:
+            return self._fields.use(key, found)

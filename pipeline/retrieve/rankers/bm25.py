@@ -2,7 +2,7 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -11,6 +11,7 @@ import Stemmer
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
+from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
@@ -18,11 +19,17 @@ from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.text.index_words import compared_words
 
+Keep = Callable[[Sequence[str]], Container[str]]
+"""A function from ids to those of them that a filter admits."""
+
+_ASKED = 1_000  # ids that are asked about at a time; chosen by hand, not measured
+
 
 def rank(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Rank by an index of the whole corpus, which is kept."""
     limit = reader.settings.retrieve.candidates
-    generation, ranking = reader.kept(Bm25).rank(trace.question, limit, trace.matches)
+    keep = None if trace.matches is None else trace.matches.keep
+    generation, ranking = reader.kept(Bm25).rank(trace.question, limit, keep)
     return replace(trace, generation=generation).ranked(ranking)
 
 
@@ -60,6 +67,12 @@ class _Index:
     scorer: Inverted | None
 
 
+def _kept(best: Iterable[tuple[str, float]], keep: Keep) -> Iterator[tuple[str, float]]:
+    for part in batches(best, _ASKED):
+        admitted = keep([id_ for id_, _ in part])
+        yield from (one for one in part if one[0] in admitted)
+
+
 class Bm25:
     """Okapi BM25 over the chunks of one corpus, with English stems; built at first use and after each change."""
 
@@ -68,18 +81,18 @@ class Bm25:
         self._lock = threading.Lock()
         self._index: _Index | None = None
 
-    def rank(self, question: str, limit: int, matches: Container[str] | None = None) -> tuple[int, Ranked]:
+    def rank(self, question: str, limit: int, keep: Keep | None = None) -> tuple[int, Ranked]:
         """Return the visible generation and its ``limit`` best chunks, without chunks that share no word.
 
-        With ``matches`` only chunks of these ids are ranked.
+        With ``keep``, which returns those of some ids that are admitted, only these are ranked.
         """
         index = self._current()
         if index.scorer is None:
             return index.generation, Ranked(Leg.BM25, {})
         scores = index.scorer.get_scores(self._terms(question))
-        best = (i for i in np.argsort(-scores, kind="stable").tolist() if matches is None or index.ids[i] in matches)
-        first = {index.ids[i]: float(scores[i]) for i in islice(best, limit) if scores[i] > 0}
-        return index.generation, ranked(Leg.BM25, first)
+        order = (i for i in np.argsort(-scores, kind="stable").tolist() if scores[i] > 0)
+        best = ((index.ids[i], float(scores[i])) for i in order)
+        return index.generation, ranked(Leg.BM25, dict(islice(best if keep is None else _kept(best, keep), limit)))
 
     def _current(self) -> _Index:
         generation = self._corpus.read_visible("corpus_size")["generation"]

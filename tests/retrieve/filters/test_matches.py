@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult
@@ -88,7 +88,9 @@ def test_every_leg_gives_what_is_admitted_and_nothing_else(
     assert result.metadata["engine"] == ("local" if leg in (Leg.GRAPH, Leg.SCORER, Leg.WHOLE) else "")
     if leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.BM25, Leg.HYBRID, Leg.WHOLE):
         assert set(found(result)) == expected
-    assert result.metadata["filter"] == {"admitted": len(expected), "chunks": 60, "unknown_fields": []}
+    told = result.metadata["filter"]
+    assert {**told, "evaluated": 0} == {"admitted": len(expected), "chunks": 60, "unknown_fields": [], "evaluated": 0}
+    assert all(one["by"] == "streamed" for one in told.get("evaluated", ()))
     hidden = {row["title"] for row in documents() if row["id"] not in expected}
     for item in result.items:
         assert hidden.isdisjoint(step["name"] for step in item.metadata.get("evidence", ()))
@@ -113,31 +115,25 @@ def test_a_filter_changes_no_score_and_no_order(hoprank: HopRank, voyages: str, 
 def test_over_fetching_gives_what_scoring_one_by_one_does(hoprank: HopRank, voyages: str, data: st.DataObject) -> None:
     retriever = hoprank.retriever(voyages)
     reader = CorpusReader(retriever.corpus, hoprank.settings)
-    all_ = retriever.match({})
-    ids = frozenset(data.draw(st.sets(st.sampled_from(sorted(all_.ids)), min_size=1)))
+    keys = data.draw(st.sets(st.sampled_from([row["id"] for row in documents()]), min_size=1))
+    few = retriever.match({"document": {"$in": sorted(keys)}})
+    many = Matches(few.corpus, few.plan, few.total)
     limit = data.draw(st.integers(1, 70))
-    few, many = (kind(all_.generation, ids, all_.documents, all_.total) for kind in (Matches, Inexact))
     vector = hoprank.embedder.embed_query(QUESTION)
+    assert few.ids is not None
 
     by_vector = [filtered_vector_search(reader, one, vector, limit) for one in (few, many)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipeline.retrieve.filters.search.FETCHED_AT_MOST", 0)
-        by_words = [filtered_fulltext_search(reader, one, QUESTION, limit) for one in (few, many)]
+        exact = filtered_fulltext_search(reader, few, QUESTION, limit)
+    by_words = [exact, filtered_fulltext_search(reader, many, QUESTION, limit)]
 
     for exact, fetched in (by_vector, by_words):
         # Of chunks that tie at the end of the list, the index may give others.
         assert list(exact.scores.values()) == pytest.approx(list(fetched.scores.values()), abs=1e-6)
-        assert ids.issuperset(fetched.scores)
-        assert ids.issuperset(exact.scores)
-        assert len(exact.scores) == min(limit, len(ids))
-
-
-class Inexact(Matches):
-    """As if there were too many to be scored one by one."""
-
-    @property
-    def exact(self) -> bool:
-        return False
+        assert few.ids.issuperset(fetched.scores)
+        assert few.ids.issuperset(exact.scores)
+        assert len(exact.scores) == min(limit, few.count())
 
 
 def test_a_field_that_nothing_has_is_named(hoprank: HopRank, voyages: str) -> None:
@@ -212,8 +208,11 @@ def drawn(random: Random) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def pages(hoprank: HopRank, new_corpus: Callable[[], Any]) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-    """A corpus whose documents and chunks both have metadata, and what each chunk has in all, by its text."""
+def pages(hoprank: HopRank, new_corpus: Callable[[], Any]) -> Iterator[tuple[str, str, dict[str, dict[str, Any]]]]:
+    """Two equal corpora whose documents and chunks both have metadata, and what each chunk has in all, by its text.
+
+    The second one declares all fields but one.
+    """
     random = Random(7)  # noqa: S311 - not a secret
     rows: list[dict[str, Any]] = []
     have: dict[str, dict[str, Any]] = {}
@@ -224,9 +223,10 @@ def pages(hoprank: HopRank, new_corpus: Callable[[], Any]) -> Iterator[tuple[str
             chunks.append({"text": text, "embedding": [random.random() for _ in range(384)], "metadata": own})
             have[text] = {**of_document, **own}
         rows.append({"id": f"p{number}", "title": f"Voyage {number}", "chunks": chunks, "metadata": of_document})
-    with new_corpus() as name:
+    with new_corpus() as name, new_corpus() as declared:
         hoprank.add(rows, corpus=name)
-        yield name, have
+        hoprank.add(rows, corpus=declared, filterable=["lang", "tags"])
+        yield name, declared, have
 
 
 _VALUES = st.sampled_from([value for values in SPOKEN.values() for value in values if not isinstance(value, list)])
@@ -242,30 +242,68 @@ _FILTERS = _CONDITIONS | st.tuples(st.sampled_from(["$and", "$or"]), st.lists(_C
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(filters=_FILTERS)
-def test_a_chunk_is_filtered_by_its_own_metadata_before_that_of_its_document(
-    hoprank: HopRank, pages: tuple[str, dict[str, dict[str, Any]]], filters: dict[str, Any]
+@example(filters={"tags": "b", "lang": "da"})
+@example(filters={"lang": {"$in": [1, True, "en"]}, "page": {"$gte": 2}})
+@example(filters={"$or": [{"tags": "a"}, {"lang": {"$ne": "da"}}]})
+def test_filters_in_the_indexes_and_streamed_ones_admit_what_the_plain_model_does(
+    hoprank: HopRank, pages: tuple[str, str, dict[str, dict[str, Any]]], filters: dict[str, Any]
 ) -> None:
-    name, have = pages
+    names, have = pages[:2], pages[2]
     asked = json.loads(json.dumps(filters).replace("metadata.", ""))
-
-    matches = hoprank.retriever(name).match(filters)
-
     expected = {text for text, metadata in have.items() if oracle(asked, metadata)}
-    hits = hoprank.search("voyage", corpus=name, top_k=60, leg=Leg.FULLTEXT, filters=filters)
-    assert {item.content for item in hits.items} == expected
-    assert len(matches) == len(expected)
+    vector = [1.0, *[0.0] * 383]
+
+    for leg in (Leg.FULLTEXT, Leg.VECTOR):
+        scores = []
+        for name in names:
+            found = hoprank.search("voyage", vector, corpus=name, top_k=60, leg=leg, filters=filters)
+            assert {item.content for item in found.items} == expected
+            scores.append({item.content: item.metadata["score"] for item in found.items})
+        assert scores[1] == pytest.approx(scores[0], abs=1e-6)
+    assert [hoprank.retriever(name).match(filters).count() for name in names] == [len(expected)] * 2
 
 
+@pytest.mark.parametrize("declared", [False, True], ids=["streamed", "declared"])
 @pytest.mark.parametrize("leg", list(Leg))
 def test_every_leg_keeps_to_the_metadata_of_chunks(
-    hoprank: HopRank, pages: tuple[str, dict[str, dict[str, Any]]], leg: Leg
+    hoprank: HopRank, pages: tuple[str, str, dict[str, dict[str, Any]]], leg: Leg, declared: bool
 ) -> None:
-    name, have = pages
+    plain, own, have = pages
+    name = own if declared else plain
     filters = {"page": {"$gte": 2}, "lang": {"$ne": "da"}}
 
     result = hoprank.search("Which voyage of the Curlew reached Vind?", corpus=name, leg=leg, top_k=60, filters=filters)
 
     assert result.items
     assert {item.content for item in result.items} <= {text for text in have if oracle(filters, have[text])}
+
+
+def test_declared_fields_leave_a_search_without_a_filter_as_it_was(
+    hoprank: HopRank, pages: tuple[str, str, dict[str, dict[str, Any]]]
+) -> None:
+    question = "Which voyage of the Curlew reached Vind?"
+    plain, declared = (hoprank.search(question, corpus=name, top_k=60).hits for name in pages[:2])
+
+    assert [hit.text for hit in declared] == [hit.text for hit in plain]
+    assert [hit.score for hit in declared] == pytest.approx([hit.score for hit in plain])
+
+
+def test_a_term_of_a_filter_matches_no_question(
+    hoprank: HopRank, pages: tuple[str, str, dict[str, dict[str, Any]]]
+) -> None:
+    term_of_da = hoprank.retriever(pages[1]).match({"lang": "da"}).plan.terms.removeprefix("filterable:")
+
+    assert not hoprank.search(term_of_da, corpus=pages[1], leg=Leg.FULLTEXT).items
+
+
+def test_the_explanation_says_how_each_condition_was_evaluated(
+    hoprank: HopRank, pages: tuple[str, str, dict[str, dict[str, Any]]]
+) -> None:
+    filters = {"lang": "da", "page": 1, "tags": {"$ne": "a"}}
+
+    found = hoprank.search("voyage", corpus=pages[1], filters=filters, explain=True)
+
+    told = {one["field"]: one["by"] for one in found.metadata["filter"]["evaluated"]}
+    assert told == {"lang": "index", "page": "streamed", "tags": "full-text index"}

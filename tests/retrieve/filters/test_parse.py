@@ -10,13 +10,12 @@ from contextlib import suppress
 from datetime import date
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import FilterError
-from pipeline.retrieve.filters.conditions import Mask, as_test, matching_rows
+from pipeline.retrieve.filters.conditions import as_row_test, as_test
 from pipeline.retrieve.filters.parse import DEEPEST, LONGEST, MOST_VALUES, Condition, Every, Operator, parse_filter
 
 Row = Mapping[str, Any]
@@ -110,12 +109,7 @@ def kind(value: Any) -> str:
 
 
 def admitted(document: Mapping[str, Any], rows: Sequence[Row]) -> list[bool]:
-    def holds(condition: Condition) -> Mask:
-        test = as_test(condition)
-        return np.array([test(row.get(condition.field)) for row in rows], dtype=np.bool_)
-
-    found: list[bool] = matching_rows(parse_filter(document), holds, len(rows)).tolist()
-    return found
+    return list(map(as_row_test(parse_filter(document)), rows))
 
 
 @given(DOCUMENTS, ROWS)

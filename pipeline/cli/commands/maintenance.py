@@ -59,8 +59,8 @@ def relink(
 ) -> None:
     """Link corpora anew by the present link settings; vectors are kept.
 
-    With --filterable they declare these fields to filter by. An ingest keeps the settings that a corpus was linked with, so that two thresholds never mix. Searches go on
-    meanwhile.
+    With --filterable they declare these fields to filter by. An ingest keeps the settings that a corpus was linked
+    with, so that two thresholds never mix. Searches go on meanwhile.
     """
     chosen = run.read()
     with connected_client(chosen) as client, show_progress() as progress:

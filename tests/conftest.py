@@ -26,7 +26,7 @@ import platformdirs
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import drop_corpus, find_corpus, list_corpora
+from pipeline.db.catalogue import Corpus, drop_corpus, find_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
@@ -199,6 +199,7 @@ def client(address: Address) -> Iterator[Client]:
     with Client(address, retry_time=5.0) as client:
         client.verify()
         yield client
+        drop_waiting(client)
 
 
 @pytest.fixture(scope="session")
@@ -258,6 +259,7 @@ def left_as_it_was(client: Client) -> Iterator[None]:
     def there() -> tuple[set[str], set[str]]:
         return {corpus.name for corpus in list_corpora(client)}, {row["name"] for row in client.read("projections")}
 
+    drop_waiting(client)
     before = there()
     yield
     assert there() == before
@@ -364,4 +366,17 @@ def fresh_corpus(client: Client) -> Iterator[str]:
     finally:
         if corpus := find_corpus(client, name):
             drop_projections(client, corpus.id)
-            drop_corpus(client, corpus)
+            WAITING.setdefault(client.address.uri, []).append(corpus)
+            if len(WAITING[client.address.uri]) == DROPPED_AT_ONCE:
+                drop_waiting(client)
+
+
+WAITING: dict[str, list[Corpus]] = {}
+"""The corpora of tests that are over, by their server."""
+DROPPED_AT_ONCE = 25
+"""With an index the server drops the plans of all queries: to make them again is a good part of a test run."""
+
+
+def drop_waiting(client: Client) -> None:
+    for corpus in WAITING.pop(client.address.uri, ()):
+        drop_corpus(client, corpus)

@@ -34,8 +34,7 @@ from pipeline.progress import Progress
 from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
 from pipeline.transfer.formats import Format, Part
-from pipeline.transfer.lines import read_lines
-from pipeline.transfer.portable import export, portable
+from pipeline.transfer.portable import export, exported, portable
 from pipeline.transfer.restore import Embed, RestoreOptions, restore
 
 _TOP = 10  # names shown; chosen by hand
@@ -104,14 +103,14 @@ def export_corpus(
 def import_corpus(
     client: Client, embedder: Embedder, path: Path, name: str | None = None, *, progress: Progress
 ) -> Corpus:
-    """Restore a corpus that was exported as JSON Lines, under ``name`` or its own name; return it.
+    """Restore a corpus that was exported as JSON Lines or Parquet, under ``name`` or its own name; return it.
 
-    The embedder makes vectors that the export lacks. Raises SourceError if the file can't be read, CorpusError if the
+    The embedder makes vectors that the export lacks. Raises SourceError if it can't be read, CorpusError if the
     name is taken or the file lacks vectors of another model.
     """
     with progress.stage("import") as done:
         options = RestoreOptions(_embed(client, embedder), done, file=str(path))
-        return restore(client, _checked(read_lines(path), embedder, path), name, options)
+        return restore(client, _checked(exported(path), embedder, path), name, options)
 
 
 def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *, progress: Progress) -> Corpus:

@@ -10,11 +10,11 @@ from pipeline.errors import SourceError
 
 
 class Format(StrEnum):
-    """An export format of a corpus; only ``jsonl`` can be imported."""
+    """An export format of a corpus; ``jsonl`` and ``parquet`` can be imported."""
 
     JSONL = "jsonl"  # the whole corpus, one part a line
     GRAPHML = "graphml"  # nodes and edges, for Gephi, networkx and igraph
-    PARQUET = "parquet"  # a folder of tables: documents, chunks, entities and edges
+    PARQUET = "parquet"  # the whole corpus, a folder with a table for each kind of part
 
     @classmethod
     def of(cls, path: Path) -> Format:

@@ -1,153 +1,27 @@
-"""Read a corpus that was exported as JSON Lines; each line is checked before anything is written of it."""
+"""Write and read a corpus as JSON Lines: one part a line, under the name of its kind."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
-
-from pipeline.edges import EdgeKind
-from pipeline.errors import SourceError
-from pipeline.files import Guard, lines
-from pipeline.files.validated import validated
-from pipeline.ingest.sources.metadata import flat
-from pipeline.records import METADATA
+from pipeline.files import lines
+from pipeline.transfer.check import GUARD, checked
 from pipeline.transfer.formats import Part
 
-_GUARD = Guard(fix="Give a file that `hoprank corpus export` wrote as jsonl.")
 
-_Count = Annotated[int, Field(ge=0, le=2**63 - 1)]  # Neo4j has no greater whole number
-_Number = Annotated[float, Field(allow_inf_nan=False)]
-
-_Place = Annotated[tuple[str, _Count], Field(strict=False)]
-"""A document's key and a chunk's ordinal; JSON has lists for tuples."""
-
-
-class _Line(BaseModel, strict=True, extra="forbid"):
-    pass
-
-
-class _Corpus(_Line, extra="allow"):
-    format: int
-    schema_version: int = Field(alias="schema")
-    name: str
-    fingerprint: str
-    dimension: Annotated[int, Field(ge=1, le=4096)]
-    chunker: str
-    extractor: str
-    analyzer: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
-    edges: dict[str, _Count]
-    documents: _Count = 0
-    chunks: _Count = 0
-    entities: _Count = 0
-    embeddings: bool = False
-    links: dict[str, bool | int | _Number | str] = Field(default_factory=dict)
-
-
-class _WithMetadata(_Line):
-    @model_validator(mode="before")
-    @classmethod
-    def _apart(cls, value: Any) -> Any:
-        """Check the metadata, whose names are any, and return the rest."""
-        if not isinstance(value, dict):
-            return value
-        metadata = {name: field for name, field in value.items() if name.startswith(METADATA)}
-        if flat(metadata) != metadata:
-            raise ValueError("more than metadata of texts, numbers, true, false, or lists of one of them")
-        return {name: field for name, field in value.items() if name not in metadata}
-
-
-class _Document(_WithMetadata):
-    key: str
-    title: str
-    path: str | None = None
-    modified: str | None = None
-    original: str | None = None
-    hash: str = ""
-    text_hash: str | None = None
-
-
-class _Chunk(_WithMetadata):
-    document: str
-    ordinal: _Count
-    text: str
-    title: str
-    heading: str
-    start: _Count
-    end: _Count
-    line_start: _Count
-    line_end: _Count
-    tokens: _Count
-    links: list[str]
-    link_relations: list[str] | None = None
-    link_contexts: list[str] | None = None
-    embedded: str
-    embedding: list[_Number] = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _is_aligned(self) -> Self:
-        for values in (self.link_relations, self.link_contexts):
-            if values is not None and len(values) != len(self.links):
-                raise ValueError("as many relations and contexts as links")
-        return self
-
-
-class _Entity(_Line):
-    key: str
-    name: str
-
-
-class _Counts(_Line):
-    kind: Literal["casing", "aliases", "spellings"]
-    shard: _Count
-    counts: dict[str, dict[str, _Count]]
-
-
-class _Edge(_Line):
-    kind: Annotated[str, AfterValidator(EdgeKind)]
-    source: _Place
-    target: str | _Place
-    score: _Number | None = None
-    mutual: bool | None = None
-    count: _Count | None = None
-    position: _Count | None = None
-    about: bool | None = None
-    relations: list[str] | None = None
-    context: str | None = None
-
-
-_LINES: Mapping[str, type[_Line]] = {
-    "corpus": _Corpus,
-    "document": _Document,
-    "chunk": _Chunk,
-    "entity": _Entity,
-    "counts": _Counts,
-    "edge": _Edge,
-}
+def write_lines(parts: Iterable[Part], path: Path) -> None:
+    """Write ``parts`` to a file, one a line."""
+    with path.open("w", encoding="utf-8") as file:
+        for kind, value in parts:
+            file.write(json.dumps({kind: value}, ensure_ascii=False, sort_keys=True) + "\n")
 
 
 def read_lines(path: Path) -> Iterator[Part]:
-    """Yield the parts that ``hoprank corpus export`` wrote to ``path``.
+    """Yield the parts of a corpus that :func:`write_lines` wrote.
 
     Raises SourceError naming file and line if a line is no part of a corpus, if the file can't be read or if it is
     truncated.
     """
-    counts = {"document": 0, "chunk": 0, "entity": 0}
-    head: dict[str, int] = {}
-    number = 0
-    for line in lines(path, _GUARD):
-        content, number = line.object(), line.number
-        kind = next(iter(content), "")
-        if len(content) != 1 or kind not in _LINES:
-            raise line.fault("is no part of a corpus")
-        validated(_LINES[kind], content[kind], line.place, _GUARD)
-        if kind == "corpus":
-            if head:
-                raise line.fault("begins another corpus")
-            head = content[kind]
-        elif kind in counts:
-            counts[kind] += 1
-        yield Part(kind, content[kind])
-    for kind, count in counts.items():
-        if head.get("entities" if kind == "entity" else f"{kind}s", count) != count:
-            raise SourceError(f"{path} ends early, after line {number}: {kind}s are missing.", "Export it again.")
+    objects = ((line.object(), line) for line in lines(path, GUARD))
+    named = ((next(iter(value), "") if len(value) == 1 else "", value, line) for value, line in objects)
+    yield from checked(path, ((kind, value.get(kind), line) for kind, value, line in named))

@@ -1,8 +1,12 @@
-"""Write a corpus as Parquet: a folder with one table each for documents, chunks, entities and edges."""
+"""Write and read a corpus as Parquet: a folder with a table for each kind of part.
+
+Metadata, counts and what describes the corpus are texts of JSON, since their names are any.
+"""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -12,13 +16,23 @@ import pyarrow.parquet as pq
 
 from pipeline.db.client import batches
 from pipeline.edges import EDGES, EdgeKind
-from pipeline.records import metadata_of
+from pipeline.errors import SourceError
+from pipeline.files import DEFAULT_LIMITS, Line, parse_json
+from pipeline.ingest.sources.parquet import Rows
+from pipeline.ingest.sources.parser_process import ParserProcess
+from pipeline.ingest.sources.rows import table_rows
+from pipeline.records import METADATA, metadata_of
+from pipeline.transfer.check import GUARD, checked
 from pipeline.transfer.formats import Part
 
 _BATCH = 5_000  # rows of a row group; chosen by hand, not measured
 
+_LIMITS = replace(DEFAULT_LIMITS, bytes_unpacked=2**63)
+"""Edges of a long document are packed to a hundredth of what they are as JSON, and less."""
+
 _COLUMNS = {
-    "document": [(pa.string(), "key title path hash metadata")],
+    "corpus": [(pa.string(), "head")],
+    "document": [(pa.string(), "key title path modified original hash text_hash metadata")],
     "chunk": [
         (pa.string(), "document text title heading embedded metadata"),
         (pa.int64(), "ordinal start end line_start line_end tokens"),
@@ -26,6 +40,7 @@ _COLUMNS = {
         (pa.list_(pa.float32()), "embedding"),
     ],
     "entity": [(pa.string(), "key name")],
+    "counts": [(pa.string(), "kind counts"), (pa.int64(), "shard")],
     "edge": [
         (pa.string(), "kind source_document target_document target_entity context"),
         (pa.int64(), "source_ordinal target_ordinal count position"),
@@ -38,7 +53,14 @@ _SCHEMAS = {
     kind: pa.schema([(name, type_) for type_, names in columns for name in names.split()])
     for kind, columns in _COLUMNS.items()
 }
-_TABLES = {"document": "documents", "chunk": "chunks", "entity": "entities", "edge": "edges"}
+_TABLES = {
+    "corpus": "corpus",
+    "document": "documents",
+    "chunk": "chunks",
+    "entity": "entities",
+    "counts": "counts",
+    "edge": "edges",
+}
 
 
 def write_parquet(parts: Iterable[Part], path: Path) -> None:
@@ -58,10 +80,19 @@ def write_parquet(parts: Iterable[Part], path: Path) -> None:
 
 def _row(part: Part) -> dict[str, Any]:
     value = part.value
-    if part.kind in ("document", "chunk"):
-        return {**value, "metadata": json.dumps(metadata_of(value), ensure_ascii=False, sort_keys=True)}
-    if part.kind != "edge":
-        return value
+    match part.kind:
+        case "corpus":
+            return {"head": _json(value)}
+        case "document" | "chunk":
+            return {**value, "metadata": _json(metadata_of(value))}
+        case "counts":
+            return {**value, "counts": _json(value["counts"])}
+        case "edge":
+            return _edge_row(value)
+    return value
+
+
+def _edge_row(value: dict[str, Any]) -> dict[str, Any]:
     source_document, source_ordinal = value["source"]
     target = value["target"]
     if isinstance(target, list):
@@ -69,3 +100,63 @@ def _row(part: Part) -> dict[str, Any]:
     else:
         ends = {f"target_{EDGES[EdgeKind(value['kind'])].target}": target}
     return {**value, "source_document": source_document, "source_ordinal": source_ordinal, **ends}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def read_parquet(path: Path) -> Iterator[Part]:
+    """Yield the parts of a corpus that :func:`write_parquet` wrote into the folder ``path``.
+
+    Raises SourceError naming the table and the row that is no part of a corpus, a table that is missing or can't be
+    read, and an export that isn't whole.
+    """
+    for name in _TABLES.values():
+        if not (path / f"{name}.parquet").is_file():
+            raise SourceError(
+                f"{path} has no {name}.parquet, so it is no whole export of a corpus.",
+                "Export it again; exports of Parquet by an earlier HopRank can't be imported, those of jsonl can.",
+            )
+    with ParserProcess() as process:
+        yield from checked(path, _values(path, process))
+
+
+def _values(path: Path, process: ParserProcess) -> Iterator[tuple[str, Any, Line]]:
+    for kind, name in _TABLES.items():
+        file = path / f"{name}.parquet"
+        columns = tuple(_SCHEMAS[kind].names)
+        with GUARD.naming(file):
+            for line in table_rows(Rows(file, _LIMITS, columns=columns), GUARD, process):
+                yield kind, _value(kind, line.object(), line), line
+
+
+def _value(kind: str, row: dict[str, Any], line: Line) -> Any:
+    """Return what :func:`_row` made a row of, or what the check refuses."""
+    match kind:
+        case "corpus":
+            return _parsed(row, "head", line)
+        case "document" | "chunk":
+            metadata = _parsed(row, "metadata", line)
+            row.pop("metadata", None)
+            return row | {METADATA + name: field for name, field in metadata.items()}
+        case "counts":
+            return {**row, "counts": _parsed(row, "counts", line)}
+        case "edge":
+            return _edge(row)
+    return row
+
+
+def _parsed(row: dict[str, Any], column: str, line: Line) -> dict[str, Any]:
+    with GUARD.naming(line.place):
+        value = parse_json(str(row.get(column)), GUARD)
+    if not isinstance(value, dict):
+        raise line.fault(f"has in the column `{column}` no JSON object")
+    return value
+
+
+def _edge(row: dict[str, Any]) -> dict[str, Any]:
+    source = [row.pop("source_document", None), row.pop("source_ordinal", None)]
+    document, ordinal, entity = (row.pop(f"target_{end}", None) for end in ("document", "ordinal", "entity"))
+    target = entity if document is None else document if ordinal is None else [document, ordinal]
+    return {**row, "source": source, "target": target}

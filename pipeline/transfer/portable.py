@@ -77,7 +77,7 @@ def export(parts: Iterable[Part], path: Path, form: Format, done: Callable[[int]
     elif form is Format.GRAPHML:
         from pipeline.transfer.graphml import write_graphml as write
     else:
-        write = _write_lines
+        from pipeline.transfer.lines import write_lines as write
     try:
         with replacing(path) as partial:
             write(_counted(parts, done), partial)
@@ -86,10 +86,13 @@ def export(parts: Iterable[Part], path: Path, form: Format, done: Callable[[int]
         raise SourceError(f"{path} can't be written: {reason}.", "Choose another place.") from error
 
 
-def _write_lines(parts: Iterable[Part], path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for kind, value in parts:
-            file.write(json.dumps({kind: value}, ensure_ascii=False, sort_keys=True) + "\n")
+def exported(path: Path) -> Iterator[Part]:
+    """Yield the parts of an export at ``path``: a file of JSON Lines, or a folder of Parquet. Raises SourceError."""
+    if path.is_dir():
+        from pipeline.transfer.parquet import read_parquet as read
+    else:
+        from pipeline.transfer.lines import read_lines as read
+    yield from read(path)
 
 
 def _counted(parts: Iterable[Part], done: Callable[[int], None]) -> Iterator[Part]:

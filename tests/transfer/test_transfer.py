@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from pipeline.ingest.update.write_session import WriteSession
 from pipeline.progress import Progress
 from pipeline.settings import Settings
 from pipeline.transfer.formats import Format
+from pipeline.transfer.portable import exported as parts_of
 from tests.graph_dump import Dump
 
 GraphOf = Callable[[str], Dump]
@@ -68,17 +70,18 @@ def imported(hoprank: HopRank, path: Path, name: str | None) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("embeddings", [True, False])
+@pytest.mark.parametrize(("file", "embeddings"), [("a.jsonl", True), ("a.jsonl", False), ("a", True), ("a", False)])
 def test_what_was_exported_comes_back_equal(
-    hoprank: HopRank, name: str, other: str, tmp_path: Path, graph_of: GraphOf, embeddings: bool
+    hoprank: HopRank, name: str, other: str, tmp_path: Path, graph_of: GraphOf, file: str, embeddings: bool
 ) -> None:
-    path = exported(hoprank, name, tmp_path / "corpus.jsonl", embeddings=embeddings)
+    path = exported(hoprank, name, tmp_path / file, embeddings=embeddings)
 
     imported(hoprank, path, other)
 
     assert graph_of(other) == graph_of(name)
-    chunks = [row["chunk"] for row in map(json.loads, path.read_text().splitlines()) if "chunk" in row]
+    chunks = [part.value for part in parts_of(path) if part.kind == "chunk"]
     assert {"embedding" in chunk for chunk in chunks} == {embeddings}
+    assert list(parts_of(path)) == list(parts_of(exported(hoprank, name, tmp_path / "b.jsonl", embeddings=embeddings)))
     question = "Whom did Ada Lovelace meet in Turin?"
     here, there = (hoprank.search(question, corpus=one).items for one in (name, other))
     # Some of the long document's chunks rank alike, and ties go by id.
@@ -171,11 +174,14 @@ def test_a_name_that_is_taken_is_refused(hoprank: HopRank, name: str, tmp_path: 
     assert graph_of(name) == before
 
 
-def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[str]]:
-    """Change the first line of a kind."""
+def changed(
+    kind: str, values: Mapping[str, Any], where: Mapping[str, Any] = MappingProxyType({})
+) -> Callable[[list[str]], list[str]]:
+    """Change the first line of a kind that has these values."""
 
     def spoil(lines: list[str]) -> list[str]:
-        at = next(at for at, line in enumerate(lines) if kind in json.loads(line))
+        objects = (json.loads(line).get(kind) for line in lines)
+        at = next(at for at, value in enumerate(objects) if value and where.items() <= value.items())
         value = json.loads(lines[at])[kind]
         return [*lines[:at], json.dumps({kind: {**value, **values}}), *lines[at + 1 :]]
 
@@ -194,8 +200,8 @@ def changed(kind: str, values: Mapping[str, Any]) -> Callable[[list[str]], list[
             "has the `kind` 'REMEMBERS': 'REMEMBERS' is not a valid EdgeKind",
         ),
         (changed("edge", {"source": ["nowhere.md", 0]}), "names the chunk .'nowhere.md', 0., which the export lacks"),
-        (changed("edge", {"kind": "MENTIONS", "target": "nobody"}), "leads to 'nobody', which the export lacks"),
-        (changed("edge", {"kind": "NEXT", "target": "ada.md"}), "names the chunk 'ada.md', which the export lacks"),
+        (changed("edge", {"target": "nobody"}, {"kind": "MENTIONS"}), "leads to 'nobody', which the export lacks"),
+        (changed("edge", {"target": "ada.md"}, {"kind": "NEXT"}), "names the chunk 'ada.md', which the export lacks"),
         (changed("chunk", {"document": "nowhere.md"}), "of the document 'nowhere.md', which the export lacks"),
         (changed("chunk", {"embedding": [1.0]}), "has a vector of 1 numbers and length 1"),
         (changed("chunk", {"embedding": [1.0] * 384}), "has a vector of 384 numbers and length 19.6"),
@@ -229,6 +235,19 @@ def test_what_is_no_export_is_refused_and_leaves_no_corpus(
         imported(hoprank, path, other)
 
     assert str(path) in str(caught.value)
+    assert find_corpus(hoprank.client, other) is None
+
+
+def test_a_spoiled_folder_of_tables_is_refused_and_leaves_no_corpus(
+    hoprank: HopRank, name: str, other: str, tmp_path: Path
+) -> None:
+    folder = exported(hoprank, name, tmp_path / "tables")
+    rows = pq.read_table(folder / "edges.parquet")
+    pq.write_table(rows.slice(0, len(rows) - 1), folder / "edges.parquet")
+
+    with pytest.raises(SourceError, match=r"tables ends early: of \d+ edges \w+ it has \d"):
+        imported(hoprank, folder, other)
+
     assert find_corpus(hoprank.client, other) is None
 
 
@@ -339,6 +358,8 @@ def test_parquet_holds_every_row_and_is_replaced_as_a_whole(hoprank: HopRank, na
         "chunks": corpus.chunks,
         "entities": corpus.entities,
         "edges": sum(corpus.edges.values()),
+        "corpus": 1,
+        "counts": counts["counts"],
     }
     chunk = pq.read_table(folder / "chunks.parquet").to_pylist()[0]
     assert (chunk["document"], len(chunk["embedding"])) == ("ada.md", 384)

@@ -77,7 +77,7 @@ def judgements(
 
 @app.command("import")
 def import_(
-    path: Annotated[Path, Argument(metavar="PATH", help="What `corpus export` wrote as JSON lines.")],
+    path: Annotated[Path, Argument(metavar="PATH", help="A .jsonl or a folder of Parquet that `export` wrote.")],
     name: Annotated[str | None, Option("--as", metavar="NAME", help="Another name for it.")] = None,
     model: Model = None,
 ) -> None:

@@ -49,7 +49,8 @@ RowText = str | tuple[str, str]
 class Rows:
     """The rows of a table that are wanted: those of the row groups ``[start:stop]``, from row ``first`` of the file on.
 
-    Rows and row groups count from 0; without ``stop`` all groups are wanted.
+    Rows and row groups count from 0; without ``stop`` all groups are wanted. ``columns`` are those that the table must
+    have, and null ones are left out of its rows; without any, it is a table of documents.
     """
 
     path: Path
@@ -57,6 +58,7 @@ class Rows:
     start: int = 0
     stop: int | None = None
     first: int = 0
+    columns: tuple[str, ...] = ()
 
 
 _begun: dict[Rows, Iterator[RowText]] = {}
@@ -122,8 +124,12 @@ def _rows(wanted: Rows) -> Iterator[RowText]:
 
 
 def _rows_of(table: Any, wanted: Rows) -> Iterator[RowText]:
-    partitions = partitions_of(wanted.path)
-    _check_columns([*table.schema_arrow.names, *partitions])
+    names = table.schema_arrow.names
+    if missing := next((name for name in wanted.columns if name not in names), ""):
+        raise Unreadable(f"has no column `{missing}`", "Export it again.")
+    partitions = {} if wanted.columns else partitions_of(wanted.path)
+    if not wanted.columns:
+        _check_columns([*names, *partitions])
     end = 0
     for at, (count, size) in enumerate(_groups(table)):
         begin, end = end, end + count
@@ -133,7 +139,7 @@ def _rows_of(table: Any, wanted: Rows) -> Iterator[RowText]:
         rows = max(1, min(_MOST_ROWS, _ANSWER * count // max(size, 1)))
         for batch in table.iter_batches(rows, row_groups=[at], use_threads=False):
             if skipped < batch.num_rows:
-                yield from _texts(batch.slice(skipped), partitions)
+                yield from _texts(batch.slice(skipped), partitions, nulls=not wanted.columns)
             skipped = max(skipped - batch.num_rows, 0)
 
 
@@ -167,7 +173,7 @@ class _Unread:
 _UNREAD = _Unread()
 
 
-def _texts(batch: Any, partitions: dict[str, Any]) -> Iterator[RowText]:
+def _texts(batch: Any, partitions: dict[str, Any], *, nulls: bool) -> Iterator[RowText]:
     names = batch.schema.names
     columns = {
         name: _values(name, column)
@@ -175,7 +181,7 @@ def _texts(batch: Any, partitions: dict[str, Any]) -> Iterator[RowText]:
         if not _INDEX.fullmatch(name)
     }
     for at in range(batch.num_rows):
-        row = {name: values[at] for name, values in columns.items()}
+        row = {name: values[at] for name, values in columns.items() if nulls or values[at] is not None}
         if bad := next((name for name, value in row.items() if value is _UNREAD), None):
             yield f"has a value in the column `{bad}` that can't be read", "Write the column as text."
         else:

@@ -76,7 +76,7 @@ def documents(
     other = ""
     is_table = format_of(path) == TABLE
     guard = replace(_TABLE_GUARD if is_table else GUARD, limits=limits, error=Unreadable)
-    for line in _rows(path, guard, process, groups) if is_table else lines(path, guard):
+    for line in table_rows(Rows(path, limits, *groups), guard, process) if is_table else lines(path, guard):
         found: tuple[Line, Document] | BadRow
         try:
             value = line.json()
@@ -98,11 +98,12 @@ def documents(
     yield from before or ()
 
 
-def _rows(path: Path, guard: Guard, process: ParserProcess, groups: tuple[int, int | None]) -> Iterator[Line]:
+def table_rows(wanted: Rows, guard: Guard, process: ParserProcess) -> Iterator[Line]:
     """Yield the rows of a table, a batch of them in memory; as of lines, those that are too long hold an Unreadable."""
-    most, unpacked = guard.limits.bytes_read, 0
-    first = sum(process.row_counts(path, guard.limits)[: groups[0]]) if groups[0] else 0
-    wanted, is_end = Rows(path, guard.limits, *groups, first), False
+    path, most, unpacked = wanted.path, wanted.limits.bytes_read, 0
+    if wanted.start:
+        wanted = replace(wanted, first=sum(process.row_counts(path, wanted.limits)[: wanted.start]))
+    is_end = False
     while not is_end:
         rows, is_end = process.rows(wanted)
         for number, row in enumerate(rows, wanted.first + 1):
@@ -112,7 +113,7 @@ def _rows(path: Path, guard: Guard, process: ParserProcess, groups: tuple[int, i
             unpacked += len(row)
             yield Line(path, number, content, guard, "row")
         wanted = replace(wanted, first=wanted.first + len(rows))
-        if unpacked > guard.limits.bytes_unpacked and unpacked > _MOST_UNPACKED * path.stat().st_size:
+        if unpacked > wanted.limits.bytes_unpacked and unpacked > _MOST_UNPACKED * path.stat().st_size:
             fix = "Leave it out, or raise sources.max_unpacked_megabytes."
             raise Unreadable(f"unpacks to over {_MOST_UNPACKED} times its size", fix)
 

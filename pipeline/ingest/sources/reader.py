@@ -109,6 +109,10 @@ class UniqueKeys:
             "Ingest them into corpora of their own, or give the folder that holds both.",
         )
 
+    def forget(self, path: Path) -> None:
+        """Free the keys of a file that turns out to be unreadable: another one may hold the same documents."""
+        self._places = {key: place for key, place in self._places.items() if place[0] != path}
+
 
 def _unit(path: Path) -> str:
     return "row" if path.suffix and format_of(path) == TABLE else "line"
@@ -143,6 +147,7 @@ class _Reading:
             else:
                 self._keys.add(item.key, item.path)
         except Unreadable as error:
+            self._keys.forget(item.path)
             yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
         else:
             yield item

@@ -20,6 +20,9 @@ from pipeline.files.guard import Folders, composed, listed, name_in_utf_8, real_
 from pipeline.ingest.sources.ignored import Ignored
 from pipeline.records import Skipped
 
+_MARKERS = frozenset(("_SUCCESS", "_metadata", "_common_metadata"))
+"""Files that Spark and Dask write beside their tables, and that hold no rows."""
+
 
 def is_pattern(path: str) -> bool:
     """Return whether ``path`` holds a wildcard."""
@@ -73,10 +76,10 @@ class SourceFile:
 def find(path: str, *, code: bool = False, within: Folders = None) -> Iterator[SourceFile | Skipped]:
     """Yield the file ``path``, all files below the folder ``path``, or all files that match the pattern ``path``.
 
-    Files come folder by folder, sorted by name. Below a folder, hidden names are skipped silently; a link to a folder
-    is followed unless that folder is read anyway. With ``code``, what :class:`Ignored` leaves out is skipped
-    silently, too. A folder that isn't really ``within`` these folders can't be opened. Raises SourceError if ``path``
-    doesn't exist or can't be opened, and if no file matches a pattern.
+    Files come folder by folder, sorted by name. Below a folder, hidden names and markers of Spark are skipped silently;
+    a link to a folder is followed unless that folder is read anyway. With ``code``, what :class:`Ignored` leaves out is
+    skipped silently, too. A folder that isn't really ``within`` these folders can't be opened. Raises SourceError if
+    ``path`` doesn't exist or can't be opened, and if no file matches a pattern.
     """
     if not path:
         raise SourceError("an empty path was given", "Name a file, a folder or a pattern; . is the current folder.")
@@ -175,7 +178,8 @@ class _Walk:
     def _entries(self, folder: Path, names: tuple[str, ...]) -> list[_Entry]:
         """Return the entries of ``folder`` that aren't hidden, last name first."""
         with listed(folder, self._within) as listing:
-            found = sorted((entry for entry in listing if not entry.name.startswith(".")), key=lambda entry: entry.name)
+            shown = (entry for entry in listing if entry.name[0] != "." and entry.name not in _MARKERS)
+            found = sorted(shown, key=lambda entry: entry.name)
             taken = {entry.name for entry in found}
             entries = []
             for entry in found:

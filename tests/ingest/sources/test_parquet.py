@@ -254,6 +254,29 @@ def test_folders_of_partitions_are_columns(tmp_path: Path) -> None:
     assert {one.key for one in documents(str(tmp_path / "t" / "**" / "part-*.parquet"))} == {"a", "b"}
 
 
+def test_a_folder_of_spark_is_read_strictly(tmp_path: Path) -> None:
+    table(tmp_path, FINE, "t.parquet/part-00000.snappy.parquet")
+    for marker in ("_SUCCESS", "_metadata", ".part-00000.snappy.parquet.crc"):
+        (tmp_path / "t.parquet" / marker).write_bytes(b"")
+
+    assert [one.text for one in read([str(tmp_path)], strict=True) if isinstance(one, Document)] == FINE["text"]
+
+
+def test_a_damaged_table_takes_no_ids_from_a_whole_one(tmp_path: Path) -> None:
+    columns = {"id": [*range(3000)], "text": [str(number) * 9 for number in range(3000)]}
+    path = Path(table(tmp_path, columns, "a.parquet", row_group_size=1000, compression="none"))
+    table(tmp_path, columns, "b.parquet")
+    data = path.read_bytes()
+    page = pq.read_metadata(path).row_group(2).column(1)
+    at = page.dictionary_page_offset
+    path.write_bytes(data[:at] + b"\xff" * 50 + data[at + 50 :])
+
+    found = list(read([str(tmp_path)]))
+
+    assert [one.source for one in found if isinstance(one, Skipped)] == [str(path)]
+    assert len([one for one in found if isinstance(one, Document)]) == 3000
+
+
 def test_an_empty_table_and_an_empty_file_are_told(tmp_path: Path) -> None:
     (tmp_path / "nothing.parquet").write_bytes(b"")
     for path in (table(tmp_path, {"id": [], "text": []}), str(tmp_path / "nothing.parquet")):

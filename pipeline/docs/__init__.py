@@ -12,7 +12,8 @@ from pipeline.registry import registry
 _HERE = Path(__file__).parent
 _TO_KNOWLEDGE = "install ingest corpora search ask graph queries evaluate tune measured knowledge"
 _FROM_PYTHON = (
-    "python frameworks serve mcp settings server upgrades errors security layout contributing decisions changelog"
+    "python frameworks serve mcp settings server cluster upgrades errors security layout contributing decisions"
+    " changelog"
 )
 
 

@@ -364,7 +364,10 @@ class JobProblem(BaseModel):
 
 
 class JobModel(BaseModel):
-    """A job. ``attempt`` counts its runs; ``result`` is the summary of the ingest or sync."""
+    """A job. ``attempt`` counts its runs; ``result`` is the summary of the ingest or sync.
+
+    ``host`` is the machine that its paths are on: a service there runs it. Null if any may.
+    """
 
     id: str
     kind: Kind
@@ -375,6 +378,7 @@ class JobModel(BaseModel):
     started_at: str | None
     finished_at: str | None
     cancelling: bool
+    host: str | None
     progress: AdvanceModel | None
     result: dict[str, Any] | None
     problem: JobProblem | None

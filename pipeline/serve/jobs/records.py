@@ -80,7 +80,8 @@ class Problem:
 class Job:
     """A job. Times are in ISO 8601 as UTC. ``attempt`` counts its runs, from 1; 0 before the first.
 
-    ``result`` is the summary of the ingest or sync. ``cancelling``: it runs, and was told to stop.
+    ``result`` is the summary of the ingest or sync. ``cancelling``: it runs, and was told to stop. ``host`` is the
+    machine that has its paths, which alone runs it; None if any may.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Job:
     started_at: str | None = None
     finished_at: str | None = None
     cancelling: bool = False
+    host: str | None = None
     progress: Advance | None = None
     result: Mapping[str, Any] | None = None
     problem: Problem | None = None

@@ -22,7 +22,7 @@ _BEAT_SECONDS = 1.0
 _POLL_SECONDS = 2.0
 """Interval at which the queue is read; a job that this service gets itself is begun at once."""
 
-_RECOVER_SECONDS = 15.0  # between two looks for jobs whose service died
+_RECOVER_SECONDS = 5.0  # between two looks for jobs whose service died; several signs of life fit in
 _BUSY_SECONDS = 2.0  # between two attempts while another process writes the corpus
 _BUSY_LIMIT = 600.0
 """Seconds that a job waits for another writer of its corpus."""

@@ -41,10 +41,9 @@ class JobStore:
             "attempt": 0,
             "request": json.dumps(asdict(request)),
         }
-        if request.paths:
-            properties["host"] = socket.gethostname()
-        self._client.write("create_job", id=id_, properties=properties)
-        return Job(id_, kind, corpus, State.QUEUED, created_at)
+        host = socket.gethostname() if request.paths else None
+        self._client.write("create_job", id=id_, properties=properties | ({"host": host} if host else {}))
+        return Job(id_, kind, corpus, State.QUEUED, created_at, host=host)
 
     def list(self, corpora: Iterable[str] | None = None, *, before: str = "", limit: int = 100) -> list[Job]:
         """Return the jobs of ``corpora``, or of all, the latest first.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 
 import neo4j
@@ -57,6 +58,19 @@ def test_the_oldest_goes_first_and_a_corpus_has_one_at_a_time(store: JobStore, o
     assert following.id == second.id
     for job in (second, other):
         store.finish(job.id, owner, State.FAILED, keep_request=True)
+
+
+def test_a_job_with_paths_says_where_they_are_and_is_run_there(
+    store: JobStore, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "one.invalid")
+    job = store.create(Kind.INGEST, "docs", Request(paths=("/data",)))
+    assert job.host == "one.invalid"
+    monkeypatch.setattr(socket, "gethostname", lambda: "two.invalid")
+
+    assert store.claim(owner) is None
+    assert store.get(job.id) == job
+    assert store.cancel(job.id).state is State.CANCELLED
 
 
 def test_a_job_of_a_dead_owner_is_queued_again(store: JobStore) -> None:

@@ -79,7 +79,7 @@ def status(service: Service, job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def wait_for(service: Service, job: Mapping[str, Any], *states: str, stage: str = "") -> dict[str, Any]:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         found = status(service, job)
         if found["state"] in states and (not stage or (found["progress"] or {}).get("stage") == stage):

@@ -39,12 +39,13 @@ class Neo4jSettings(Section):
 
 
 class ServerSettings(Section):
-    """The embedded server's limits."""
+    """The embedded server's limits, and its Java."""
 
     idle_minutes: float = Field(ge=0)
     start_timeout: float = Field(gt=0)
     heap_mb: int | None = Field(default=None, ge=256)
     page_cache_mb: int | None = Field(default=None, ge=8)
+    java_home: Path | None = None
 
 
 class EmbedSettings(Section):

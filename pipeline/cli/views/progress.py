@@ -214,9 +214,11 @@ def _draw_steps(display: Display) -> Report:
 
 
 def status_lines(status: ServerStatus) -> list[str]:
-    """Return a line each: state, versions, address and process if it runs, disk space, home and log."""
+    """Return a line each: state, versions, Java, address and process if it runs, disk space, home and log."""
     state = "running" if status.running else "starting" if status.starting else "stopped"
     rows = [("state", state), ("neo4j", f"{status.version} Community, GDS {status.gds_version}")]
+    simd = {True: ", SIMD", False: ", no SIMD", None: ""}[status.simd]
+    rows.append(("java", f"{status.java.version} {status.java.vendor}".rstrip() + f"{simd}, {status.java.home}"))
     if status.pid and status.since:
         rows += [
             ("uri", status.uri or "not yet"),

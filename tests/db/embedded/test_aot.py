@@ -16,6 +16,7 @@ from pipeline.db.embedded import ServerOptions, ensure_running, log_path, stop
 from pipeline.db.embedded.configuration import aot_cache
 from pipeline.db.embedded.fetch import provide
 from pipeline.db.embedded.jars import pinned_jars
+from pipeline.db.embedded.java import find_java
 from pipeline.db.embedded.options import silent
 
 pytestmark = pytest.mark.slow
@@ -53,7 +54,7 @@ def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_sta
     home, told = tmp_path / "home", tmp_path / "told"
     provide(pinned_jars(), jars, silent)
     # That of an earlier run of the tests.
-    aot_cache(jars).unlink(missing_ok=True)
+    aot_cache(jars, find_java()).unlink(missing_ok=True)
     options = ServerOptions(home, jars=jars, heap_mb=512, page_cache_mb=64)
     (tmp_path / "ada.md").write_text("# Ada Lovelace\n\nAda Lovelace met Charles Babbage in London.\n")
 
@@ -62,7 +63,7 @@ def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_sta
 
     assert trained.returncode == 0, trained.stdout + trained.stderr
     assert told.read_text() == "1 1"
-    assert aot_cache(jars).stat().st_size > 1e7
+    assert aot_cache(jars, find_java()).stat().st_size > 1e7
     assert not list(jars.glob(".training-*"))
     # Java would start without a cache that doesn't fit.
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"{os.environ['JAVA_TOOL_OPTIONS']} -XX:AOTMode=on")
@@ -72,4 +73,4 @@ def test_a_training_run_serves_its_workload_and_leaves_a_cache_that_a_server_sta
         stop(options)
     complaints = [line for line in log_path(options).read_text().splitlines() if "AOT" in line]
     assert all(line.startswith("Picked up") for line in complaints), complaints
-    assert aot_cache(jars).exists(), "a cache that a server crashes on is removed"
+    assert aot_cache(jars, find_java()).exists(), "a cache that a server crashes on is removed"

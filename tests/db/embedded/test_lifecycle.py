@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +19,10 @@ import pytest
 from filelock import FileLock
 
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, log_path, status, stop
+from pipeline.db.embedded.java import Java, find_java
 from pipeline.db.embedded.lifecycle import make_home
 from pipeline.db.embedded.options import layout
-from pipeline.errors import Busy, ServerStartFailed
+from pipeline.errors import Busy, ConfigurationError, ServerStartFailed
 
 PATIENCE_SECONDS = 120
 
@@ -82,6 +84,7 @@ def test_a_home_that_was_never_used_has_nothing_running(tmp_path: Path) -> None:
     options = ServerOptions(tmp_path / "none")
     found = status(options)
     assert (found.running, found.starting, found.uri, found.pid, found.data_bytes) == (False, False, None, None, 0)
+    assert (found.java, found.simd) == (find_java(), None)
     assert not stop(options)
     assert not log_path(options).exists()
 
@@ -171,12 +174,23 @@ def test_a_pid_that_went_to_another_process_is_not_taken_for_the_server(options:
     assert not stop(options)
 
 
+def javas() -> Iterator[Java]:
+    """Every Java of this machine, where Linux's packages put it."""
+    for home in sorted(Path("/usr/lib/jvm").glob("*")):
+        with suppress(ConfigurationError):
+            yield find_java(home)
+
+
 @pytest.mark.slow
 def test_it_stops_by_itself_once_nobody_is_connected_and_a_lost_password_is_made_anew(options: ServerOptions) -> None:
     stop(options)
     layout(options).password.unlink(missing_ok=True)
-    brief = replace(options, idle_minutes=1 / 60)
+    # In a Java with vector instructions, if this machine has one.
+    other = next((java.home for java in javas() if java.has_vector), None)
+    brief = replace(options, idle_minutes=1 / 60, java_home=other)
     address = ensure_running(brief)
+    found = status(replace(brief, java_home=None))
+    assert (found.java.home, found.simd) == (other or find_java().home, other is not None)
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         driver.verify_connectivity()
         # As if the clock had been set back by an hour since.

@@ -73,8 +73,11 @@ def test_batches_of_documents_take_a_thread_each_and_a_question_two() -> None:
     embedder.embed_query("Who changes the drum?")
 
     sessions = embedder._find_onnx()._sessions  # type: ignore[union-attr]
-    threads = {task: made.get_session_options().intra_op_num_threads for task, made in sessions.items()}
+    options = {task: made.get_session_options() for task, made in sessions.items()}
+    threads = {task: of_task.intra_op_num_threads for task, of_task in options.items()}
     assert threads == {Task.DOCUMENT: 1, Task.QUERY: min(2, os.cpu_count() or 1)}
+    spinning = "session.intra_op.allow_spinning"
+    assert [of_task.get_session_config_entry(spinning) for of_task in options.values()] == ["0", "0"]
 
 
 def test_it_runs_where_neither_pytorch_nor_sentence_transformers_is_installed(tmp_path: Path) -> None:

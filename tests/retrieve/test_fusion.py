@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -44,6 +45,14 @@ def test_equal_sums_of_ranks_in_another_order_are_ties(square: tuple[str, ...]) 
 
     assert fused.ids == ["a", "m", "z"]
     assert len(set(fused.scores.values())) == 1
+
+
+@given(WEIGHTED, CONSTANTS)
+def test_scores_are_exact_sums(rankings: tuple[tuple[Ranked, float], ...], k: float) -> None:
+    terms = [(id_, weight / (k + rank)) for ranking, weight in rankings for id_, rank in ranking.ranks().items()]
+
+    sums = {of: math.fsum(term for id_, term in terms if id_ == of) for of, _ in terms}
+    assert dict(fuse("f", rankings, k).scores) == sums
 
 
 def test_nothing_fused_is_nothing() -> None:

@@ -20,6 +20,8 @@ from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem, unknown
 from pipeline.retrieve.scoring.confidence import NamedEntity
+from pipeline.retrieve.scoring.coverage import Passage
+from pipeline.retrieve.scoring.features import compute_features
 from pipeline.retrieve.scoring.relevance import (
     Evidence,
     HitSigns,
@@ -151,6 +153,21 @@ def test_a_hit_that_vector_did_not_find_counts_as_its_last() -> None:
 def test_words_count_in_title_and_text_alike() -> None:
     assert shares_of_words(QUESTION, HITS) == pytest.approx([1.0, 1 / 3, 1 / 3])
     assert shares_of_words("???", HITS) == [0.0, 0.0, 0.0]
+
+
+def test_words_that_the_scorer_counted_are_not_counted_again() -> None:
+    question, hits = (
+        "Who founded Café Müller's yard?",
+        (*HITS, hit("c4", 4, "CAFÉ MÜLLER, founded\n\u0301 late.", "Yard")),
+    )
+    passages = {one.id: Passage(one.text, one.title, one.heading, one.document) for one in hits}
+    held = compute_features(question, (), passages, (NOTHING,) * 3, (), Neighbourhood(10, {}, ())).held
+
+    assert list(held.values()) == shares_of_words(question, hits)
+    asked = replace(NEAR, question=question, first=hits)
+    assert replace(asked, held=held).of_question() == asked.of_question()
+    assert replace(asked, held=dict.fromkeys(held, 0.125)).of_question().share == 0.125
+    assert replace(asked, held={"c2": 0.0}).of_question() == asked.of_question()
 
 
 def test_names_and_other_words_of_the_question_speak_for_a_hit() -> None:

@@ -23,6 +23,7 @@ from pipeline.db.embedded.java import Java, find_java
 from pipeline.db.embedded.lifecycle import make_home
 from pipeline.db.embedded.options import layout
 from pipeline.errors import Busy, ConfigurationError, ServerStartFailed
+from tests.conftest import JAVA_FLAGS, TRUSTED
 
 PATIENCE_SECONDS = 120
 
@@ -182,10 +183,13 @@ def javas() -> Iterator[Java]:
 
 
 @pytest.mark.slow
-def test_it_stops_by_itself_once_nobody_is_connected_and_a_lost_password_is_made_anew(options: ServerOptions) -> None:
+def test_it_stops_by_itself_once_nobody_is_connected_and_a_lost_password_is_made_anew(
+    options: ServerOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stop(options)
     layout(options).password.unlink(missing_ok=True)
-    # In a Java with vector instructions, if this machine has one.
+    # In a Java with vector instructions, if this machine has one. Lucene uses them with both of Java's compilers alone.
+    monkeypatch.setenv(JAVA_FLAGS, TRUSTED)
     other = next((java.home for java in javas() if java.has_vector), None)
     brief = replace(options, idle_minutes=1 / 60, java_home=other)
     address = ensure_running(brief)

@@ -11,8 +11,6 @@ of files that are mapped. Questions name two names, and are encoded as a user's 
 from __future__ import annotations
 
 import argparse
-import json
-import random
 import statistics
 import tempfile
 import threading
@@ -20,9 +18,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import psutil
 from rich.console import Console
 from rich.table import Table
@@ -30,10 +26,8 @@ from rich.table import Table
 from pipeline import HopRank
 from pipeline.flows.maintain import drop
 from pipeline.progress import Progress
+from tests.benchmarks.generated import generated_questions, write_documents
 
-_CENTRES = 500
-_DOCUMENTS_A_NAME = 0.95
-_SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()
 _QUESTIONS, _UNTIMED = 200, 100
 
 
@@ -55,7 +49,7 @@ def main() -> None:
             for documents in arguments.documents:
                 made[documents] = f"bench-{uuid.uuid4().hex[:8]}"
                 path = Path(folder) / "generated.jsonl"
-                _write(path, documents, arguments.embedded, hoprank.embedder.dimension)
+                write_documents(path, documents, arguments.embedded, hoprank.embedder.dimension)
                 table.add_row(f"{documents:,}", *_ingest(hoprank, path, made[documents]))
             Console(width=140).print(table)
             for row in _search(hoprank, made):
@@ -82,7 +76,7 @@ def _ingest(hoprank: HopRank, path: Path, corpus: str) -> Iterator[str]:
 
 def _search(hoprank: HopRank, made: dict[int, str]) -> Iterator[tuple[str, ...]]:
     """Ask corpora in turn, so that all meet the same machine."""
-    questions = {documents: list(_questions(documents)) for documents in made}
+    questions = {documents: list(generated_questions(documents, _QUESTIONS + _UNTIMED)) for documents in made}
     times: dict[int, list[float]] = {documents: [] for documents in made}
     for place in range(_QUESTIONS + _UNTIMED):
         for documents, corpus in made.items():
@@ -120,44 +114,6 @@ class _Peak:
             memory = process.memory_info()
             self.resident = max(self.resident, memory.rss)
             self.anonymous = max(self.anonymous, memory.rss - getattr(memory, "shared", 0))
-
-
-def _write(path: Path, documents: int, embedded: int, dimension: int) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for row in _rows(documents, embedded, dimension):
-            file.write(json.dumps(row) + "\n")
-
-
-def _rows(documents: int, embedded: int, dimension: int) -> Iterator[dict[str, Any]]:
-    chance, numbers = random.Random(1), np.random.default_rng(1)  # noqa: S311 - the same documents every time
-    names, words = _vocabulary(documents, chance)
-    centres = numbers.normal(size=(_CENTRES, dimension))
-    for place in range(documents):
-        sentences = [f"{chance.choice(names)} saw {' '.join(chance.choices(words, k=12))}." for _ in range(5)]
-        row: dict[str, Any] = {"id": str(place), "title": chance.choice(names)}
-        if place < embedded:
-            yield {**row, "text": " ".join(sentences)}
-        else:
-            vector = centres[place % _CENTRES] + numbers.normal(size=dimension)
-            yield {**row, "chunks": [{"text": " ".join(sentences), "embedding": vector.round(3).tolist()}]}
-
-
-def _questions(documents: int) -> Iterator[str]:
-    chance = random.Random(1)  # noqa: S311 - the names that the documents have
-    names, words = _vocabulary(documents, chance)
-    for _ in range(_QUESTIONS + _UNTIMED):
-        one, other = chance.choices(names, k=2)
-        yield f"What did {one} see that {other} saw too, {' '.join(chance.choices(words, k=3))}?"
-
-
-def _vocabulary(documents: int, chance: random.Random) -> tuple[list[str], list[str]]:
-    names = [_name(chance) for _ in range(max(100, round(documents / _DOCUMENTS_A_NAME)))]
-    words = ["".join(chance.choices(_SYLLABLES, k=3)) for _ in range(max(1000, documents // 10))]
-    return names, words
-
-
-def _name(chance: random.Random) -> str:
-    return " ".join("".join(chance.choices(_SYLLABLES, k=3)).capitalize() for _ in range(2))
 
 
 if __name__ == "__main__":

@@ -187,18 +187,19 @@ def _pairs(learned: Mapping[str, float], shipped: Mapping[str, float]) -> list[t
     return [(value, shipped[name]) for name, value in learned.items()]
 
 
-def _bench(script: str, *folders: str) -> Callable[[Path], Facts]:
-    """Return the step that runs a script on folders below DATA_DIR and keeps what it prints."""
+def _bench(script: str, *folders: str, options: Sequence[str] = ()) -> Callable[[Path], Facts]:
+    """Return the step that runs a script on folders below DATA_DIR, with options, and keeps what it prints."""
 
     def run(data: Path) -> Facts:
-        command = [sys.executable, str(ROOT / "tests" / "benchmarks" / script), *(str(data / one) for one in folders)]
+        given = [*(str(data / one) for one in folders), *options]
+        command = [sys.executable, str(ROOT / "tests" / "benchmarks" / script), *given]
         done = subprocess.run(
             command, cwd=ROOT, env=os.environ | {"COLUMNS": "140"}, stdout=subprocess.PIPE, text=True, check=False
         )
         print(done.stdout, flush=True)
         lines = [line.rstrip() for line in done.stdout.splitlines()]
-        given = "".join(f" DATA_DIR/{folder}" for folder in folders)
-        return {"command": f"python tests/benchmarks/{script}{given}", "printed": lines, "exit_code": done.returncode}
+        said = "".join(f" {one}" for one in (*(f"DATA_DIR/{folder}" for folder in folders), *options))
+        return {"command": f"python tests/benchmarks/{script}{said}", "printed": lines, "exit_code": done.returncode}
 
     return run
 
@@ -207,6 +208,7 @@ STEPS: Mapping[str, Callable[[Path], Facts]] = {
     "quality": _quality,
     "tune": _tune,
     "search": _bench("bench_search.py", "multihop/2wiki-dev146", "ir/scifact-train"),
+    "many": _bench("bench_search.py", options=("--passages", "5000", "50000", "200000")),
     "ingest": _bench("bench_ingest.py", "multihop/2wiki-dev146", "ir/scifact-train"),
     "startup": _bench("bench_startup.py"),
     "walk": _bench("bench_walk.py", "multihop/2wiki-dev146", "multihop/hotpotqa-train100"),
@@ -216,6 +218,7 @@ STEPS: Mapping[str, Callable[[Path], Facts]] = {
 
 _SPEED = {
     "search": "A search beside neo4j-graphrag's `HybridRetriever`, on one server, one corpus and one model:",
+    "many": "The same over generated passages, few and many:",
     "ingest": "An ingest, beside `SentenceTransformer.encode` of the same texts in the same precision:",
     "startup": "Commands that need no server:",
     "walk": "The whole by GDS and by the local engine:",

@@ -149,7 +149,7 @@ def _corpora(arguments: argparse.Namespace, home: Path, dimension: int) -> Itera
         questions = [_Question(query.text, query.relevant) for query in dataset.queries[:number]]
         yield _Corpus(dataset.name, dataset.corpus_path or folder, questions)
     for passages in arguments.passages:
-        path = home / "generated.jsonl"
+        path = home / "generated.parquet"
         write_documents(path, passages, _EMBEDDED, dimension)
         questions = list(map(_Question, generated_questions(passages, number)))
         yield _Corpus(f"{passages:,} generated", path, questions)

@@ -74,7 +74,7 @@ class ImportedModule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What a file of source code holds: the first sentence about it, its symbols by qualified name, imports, calls."""
+    """The contents of a file of code: the first sentence about it, symbols by qualified name, imports and calls."""
 
     doc: str
     symbols: dict[str, Symbol]
@@ -93,7 +93,7 @@ class _Defined(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What a piece of a file holds, in order; lines are counted from its own. ``broken``: it isn't as it is alone."""
+    """The contents of a piece of a file, in order; lines count from its own. ``broken``: alone it isn't what it is."""
 
     doc: str
     defined: tuple[_Defined, ...]

@@ -44,8 +44,8 @@ def jvm_flags(files: Layout, heap_mb: int, java: Java) -> list[str]:
         "-XX:+UseParallelGC",
         # In a new server the optimising compiler takes more processor time than queries do, from the encoder beside it.
         # At five times the default thresholds, the first ingest of 5,611 passages costs the server 41 s of CPU, not
-        # 44, measured side by side. At twenty times 36 instead of 50, but of the searches after it, the first 150 or so
-        # take 3 ms more each.
+        # 44, measured once, side by side. At twenty times 36 instead of 50, but each of the first 40 searches after it
+        # took 23 ms more, and of the next 120 up to 5 ms.
         "-XX:Tier4InvocationThreshold=25000",
         "-XX:Tier4MinInvocationThreshold=3000",
         "-XX:Tier4CompileThreshold=75000",

@@ -33,6 +33,7 @@ EXCEPTIONS = {
     r"hoprank serve|HOPRANK_SERVE__TOKEN=|curl ": SERVES,
     r"hoprank db ": SERVER,
     r"NEO4J_PASSWORD=\S+ .*docker|NEO4J_PASSWORD=\S+ docker": "needs Docker: tests/serve/test_container.py",
+    r"kubectl ": "needs a cluster of Kubernetes: tests/serve/test_container.py",
     r"export ": "names a server, a model or a file of the reader's own",
     r"python tests/benchmarks/|.*DATA_DIR": DATA,
     r"hoprank reembed .*BAAI": "needs a model hub: tests/flows/test_maintain.py",

@@ -62,7 +62,7 @@ def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytes
     text = "Ada Lovelace met Charles Babbage in 1833. " * 60
     (folder / "ada.md").write_text(f"---\nyear: 1833\n---\n\n# Ada Lovelace\n\n{text}\n")
     (folder / "babbage.md").write_text(f"# Charles Babbage\n\n[Ada](ada.md) knew him. {text}\n")
-    hoprank.ingest(folder, corpus=shared_corpus_name)
+    hoprank.ingest(folder, corpus=shared_corpus_name, filterable=["year"])
     link = Link("/ada.md", 0, 6, relation="parent", context="A note that links another.")
     note = Document(
         "note.md", "A note", "It links an\u00adother.", links=(link,), modified="2026-01-01", original="A note."
@@ -92,8 +92,9 @@ def stored(rows: list[neo4j.Record]) -> dict[str, set[str]]:
 
 
 def general(key: str) -> str:
-    prefix = key.split(".")[0]
-    named = {"metadata": "metadata.NAME", "edges": "edges.TYPE", "p": "p.NAME", "j": "j.NAME", "of a user": "NAME"}
+    prefix = "filter_N" if key.startswith("filter_") else key.split(".")[0]
+    named = {"edges": "edges.TYPE", "p": "p.NAME", "j": "j.NAME", "of a user": "NAME", "filter_N": "filter_N"}
+    named |= {name: f"{name}.NAME" for name in ("metadata", "declared")}
     return named.get(prefix, key)
 
 

@@ -129,6 +129,7 @@ def test_vectors_are_reused_between_corpora_with_and_without_fields_and_indexes_
         hoprank.add(ROWS, name, filterable=["year"])
         own = get_corpus(hoprank.client, name).vector_index
         labels = cypher(f"MATCH (c:{own}) RETURN DISTINCT labels(c) AS labels")[0]["labels"]
+        maintain.drop(hoprank.client, name)
 
     assert plan.chunks_to_embed == 0
     assert vector_index_name(hoprank.embedder.fingerprint) not in labels

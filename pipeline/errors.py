@@ -34,6 +34,7 @@ HopRankError                    base: a message with the problem, and a fix
     ├── ServerStartFailed       the embedded server didn't come up
     ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
     ├── EmbeddingFailed         an embedding endpoint doesn't answer, or not with vectors
+    ├── WorkerFailed            a worker of a distributed ingest failed again and again
     ├── AnswerFailed            a chat endpoint doesn't answer, or not as its protocol says
     ├── Overloaded              the service has no room for a request at present
     ├── RequestTimeout          a request took longer than the service allows
@@ -194,6 +195,10 @@ class DownloadFailed(Fault):
 
 class EmbeddingFailed(Fault):
     """An embedding endpoint didn't answer, or its answer holds no vectors."""
+
+
+class WorkerFailed(Fault):
+    """A worker of a distributed ingest failed again and again, or what it made is gone."""
 
 
 class AnswerFailed(Fault):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -113,6 +113,21 @@ Wait = Annotated[
 ]
 
 
+EngineName = Annotated[
+    str | None,
+    Option(
+        "--engine",
+        metavar="NAME",
+        help="What reads, chunks and embeds: local, or ray, on many processors or machines.",
+        show_default="ingest.engine",
+    ),
+]
+Address = Annotated[
+    str | None,
+    Option("--address", metavar="ADDRESS", help="The Ray cluster to use, with --engine ray.", show_default="here"),
+]
+
+
 @dataclass(frozen=True)
 class Run:
     """Options on how a command connects, and prints what it finds; each takes those that it can use."""
@@ -125,6 +140,12 @@ class Run:
     def read(self) -> all_settings.Settings:
         """Return the settings that the options override; raises ConfigurationError."""
         return read_settings(self.model, self.settings, self.wait)
+
+    def by(self, engine: str | None, address: str | None) -> Run:
+        """Return the options with those of an engine; an address alone means Ray."""
+        named = {"ingest.engine": engine or ("ray" if address else None), "ray.address": address}
+        more = [f"{name}={value}" for name, value in named.items() if value is not None]
+        return replace(self, settings=[*(self.settings or ()), *more])
 
     def connect(self) -> pipeline.HopRank:
         """Return a connection by these settings."""

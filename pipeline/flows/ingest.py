@@ -90,12 +90,13 @@ def ingest(
     A sync without removals. Documents that are unchanged cost no more than reading them; if all are, nothing is
     written. The corpus is made if it is missing. Readers see the old state until the new one is whole. A corpus keeps
     the link settings that it was made with, and the fields of the metadata that it declares to filter by, which are
-    ``filterable`` if it is made now; :func:`pipeline.flows.maintain.relink` changes them.
+    ``filterable`` if it is made now; :func:`pipeline.flows.maintain.relink` changes them. With the setting
+    ``ingest.engine`` "ray", Ray reads, chunks and embeds.
 
     Raises SourceError, FingerprintError (also if the corpus declares others than ``filterable``), Busy, ServerLost;
     after wrong input the corpus is as it was before.
     """
-    with LocalEngine(client, embedder, settings) as engine:
+    with _engine(client, embedder, settings, corpus_name) as engine:
         steps = _Steps.of(engine, settings, progress, filterable)
         return _ingest(steps, engine.read(paths, strict=strict), corpus_name)
 
@@ -172,7 +173,7 @@ def sync(
     Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
     ServerLost; after wrong input the corpus is as it was before.
     """
-    with LocalEngine(client, embedder, settings) as engine:
+    with _engine(client, embedder, settings, corpus_name) as engine:
         request = _Sync(lambda: engine.read(paths, strict=strict), ", ".join(paths), corpus_name, dry_run, announce)
         return _sync(_Steps.of(engine, settings, progress, filterable), request)
 
@@ -290,6 +291,15 @@ def write_generation(
         session.collect_garbage(generation)
     edges = {kind.value: count for kind, count in session.edge_counts().items()}
     return Outcome(generation, **counts, edges=edges)
+
+
+def _engine(client: Client, embedder: Embedder, settings: Settings, corpus_name: str) -> Engine:
+    """Return the engine that the settings name, not yet started."""
+    if settings.ingest.engine == "ray":
+        from pipeline.ingest.distributed.engine import RayEngine  # Ray takes seconds to import, and is an extra
+
+        return RayEngine(client, embedder, settings, corpus_name)
+    return LocalEngine(client, embedder, settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Embed chunks: vectors that the graph has are looked up, the others are encoded."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 
@@ -65,19 +65,8 @@ def embed(
     ``done`` is called with the number of distinct texts embedded. Raises SourceError if a document brings an invalid
     vector.
     """
-    vectors: dict[str, Vector] = {}
-    texts: dict[str, str] = {}
-    hashes: dict[str, str] = {}
-    for document, chunks in chunked:
-        for chunk, supplied in zip(chunks, document.prechunked or repeat(None), strict=False):
-            if supplied and supplied.embedding:
-                content_hash, vector = supplied_vector(document, supplied, embedder.dimension)
-                vectors[content_hash] = vector
-            else:
-                text = embedded_text(chunk)
-                content_hash = digest(text)
-                texts[content_hash] = text
-            hashes[chunk.id] = content_hash
+    contents = [list(_contents(document, chunks, embedder.dimension)) for document, chunks in chunked]
+    texts = {hash_: text for content in contents for _, hash_, text in content if isinstance(text, str)}
     around: dict[str, str] = {}
     if sentences is not None:
         links = (link for document, _ in chunked for link in document.links if link.context)
@@ -87,13 +76,37 @@ def embed(
     found = vectors_of(client, embedder, fingerprint, {**texts, **around}, _up_to(len(texts), done))
     if sentences is not None:
         sentences |= {key: found[key] for key in around}
-    vectors |= found
-    prepared = []
-    for document, chunks in chunked:
-        parts = ((chunk, hashes[chunk.id], _links_of(document, chunk)) for chunk in chunks)
-        embedded = (PreparedChunk(chunk, vectors[hash_], links, hash_) for chunk, hash_, links in parts)
-        prepared.append(PreparedDocument(document, tuple(embedded)))
-    return prepared
+    return [_prepared(document, content, found) for (document, _), content in zip(chunked, contents, strict=True)]
+
+
+def assembled(
+    chunked: Iterable[tuple[Document, Sequence[Chunk]]], vectors: Mapping[str, Vector], dimension: int
+) -> list[PreparedDocument]:
+    """Return documents with their chunks, in order; ``vectors`` are those of all their texts, by hash.
+
+    Raises SourceError as :func:`embed` does.
+    """
+    return [_prepared(document, _contents(document, chunks, dimension), vectors) for document, chunks in chunked]
+
+
+def _contents(document: Document, chunks: Sequence[Chunk], dimension: int) -> Iterator[tuple[Chunk, str, str | Vector]]:
+    """Yield each chunk with its hash, and the text to embed, or the vector that the document brings."""
+    for chunk, supplied in zip(chunks, document.prechunked or repeat(None), strict=False):
+        if supplied and supplied.embedding:
+            yield chunk, *supplied_vector(document, supplied, dimension)
+        else:
+            text = embedded_text(chunk)
+            yield chunk, digest(text), text
+
+
+def _prepared(
+    document: Document, contents: Iterable[tuple[Chunk, str, str | Vector]], vectors: Mapping[str, Vector]
+) -> PreparedDocument:
+    parts = (
+        PreparedChunk(chunk, vectors[hash_] if isinstance(given, str) else given, _links_of(document, chunk), hash_)
+        for chunk, hash_, given in contents
+    )
+    return PreparedDocument(document, tuple(parts))
 
 
 def with_declared(documents: Sequence[PreparedDocument], fields: Sequence[str]) -> Sequence[PreparedDocument]:
@@ -125,8 +138,7 @@ def vectors_of(
     client: Client, embedder: Embedder, fingerprint: str, texts: Mapping[str, str], done: Done
 ) -> dict[str, Vector]:
     """Return the vectors of texts, by hash: those of this fingerprint that the graph holds, and new ones."""
-    rows = client.read("stored_embeddings", hashes=list(texts), labels=model_labels(fingerprint))
-    vectors = {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
+    vectors = stored_vectors(client, fingerprint, texts)
     done(len(vectors))
     missing = [key for key in texts if key not in vectors]
     precision = embedder.precision_beside(fingerprint)
@@ -137,6 +149,12 @@ def vectors_of(
 def model_labels(fingerprint: str) -> list[str]:
     """Return the labels that chunks with vectors of a model may have, in the model's index or one of their corpus."""
     return [vector_index_name(fingerprint), vector_label(fingerprint)]
+
+
+def stored_vectors(client: Client, fingerprint: str, hashes: Iterable[str]) -> dict[str, Vector]:
+    """Return the vectors of texts, by hash, that the graph holds in any corpus of a fingerprint."""
+    rows = client.read("stored_embeddings", hashes=list(hashes), labels=model_labels(fingerprint))
+    return {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
 
 
 def stored_sentences(client: Client, fingerprint: str, sentences: Collection[str]) -> dict[str, Vector]:

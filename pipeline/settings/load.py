@@ -92,6 +92,7 @@ class Settings(BaseSettings):
     chunk: sections.ChunkSettings
     sources: sections.SourceSettings
     ingest: sections.IngestSettings
+    ray: sections.RaySettings
     link: sections.LinkSettings
     fulltext: sections.FulltextSettings
     retrieve: sections.RetrieveSettings

@@ -101,9 +101,24 @@ class SourceSettings(Section):
 
 
 class IngestSettings(Section):
-    """Waiting for another writer, in seconds."""
+    """Waiting for another writer, in seconds, and what reads, chunks and embeds: this process, or Ray."""
 
     wait: float = Field(ge=0)
+    engine: Literal["local", "ray"]
+
+
+class RaySettings(Section):
+    """Ray: where it is, where its shards are, and how it works; see ``hoprank help scale``.
+
+    Without ``address`` it is started on this machine. ``workers`` 0: as many as there are processors.
+    """
+
+    address: str
+    shards: str
+    workers: int = Field(ge=0)
+    shard_documents: int = Field(ge=1)
+    retries: int = Field(ge=0)
+    start_timeout: float = Field(gt=0)
 
 
 class LinkSettings(Section):

@@ -11,7 +11,7 @@ from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import ingest as ingestion
 from pipeline.cli.deferred import reader
 from pipeline.cli.deliver import DryRun, Watch, check_watch, deliver, deliver_syncs
-from pipeline.cli.options import Corpus, Filterable, Paths, Run, Strict, fields_of
+from pipeline.cli.options import Address, Corpus, EngineName, Filterable, Paths, Run, Strict, fields_of
 from pipeline.cli.views.output import show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import link_warnings, plan_table, removal_table, summary_table
@@ -28,6 +28,8 @@ def ingest(
     corpus: Corpus = "default",
     strict: Strict = False,
     filterable: Filterable = None,
+    engine: EngineName = None,
+    address: Address = None,
     run: Run = Run(),
 ) -> None:
     """Bring a corpus to hold the documents in PATH...; make the corpus if it is missing.
@@ -35,7 +37,7 @@ def ingest(
     Run it again whenever documents change: only changes cost time, and documents that aren't in PATH... stay.
     """
     reader.check_paths(paths)  # before a server is fetched and started for nothing
-    with run.connect() as hoprank, show_progress(quiet=run.as_json) as progress:
+    with run.by(engine, address).connect() as hoprank, show_progress(quiet=run.as_json) as progress:
         summary = hoprank.ingest(
             *paths, corpus=corpus, strict=strict, filterable=fields_of(filterable), progress=progress
         )
@@ -74,6 +76,8 @@ def sync(
     watch: Watch = False,
     strict: Strict = False,
     filterable: Filterable = None,
+    engine: EngineName = None,
+    address: Address = None,
     run: Run = Run(),
 ) -> None:
     """Bring a corpus to hold exactly the documents in PATH...: new, changed and renamed ones, and removals.
@@ -99,7 +103,7 @@ def sync(
 
     check_watch(watch=watch, dry_run=dry_run)
     reader.check_paths(paths)
-    with run.connect() as hoprank:
+    with run.by(engine, address).connect() as hoprank:
 
         def once() -> SyncSummary:
             with show_progress(quiet=run.as_json) as progress:

@@ -1,7 +1,8 @@
 """Read documents from paths, one at a time, and from what the caller holds in memory: objects, and bytes of a file."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from operator import length_hint
 from pathlib import Path, PurePosixPath
@@ -23,8 +24,36 @@ _MOST_ROWS = 100
 """Rows of a file of many documents that are named when they are left out; chosen by hand."""
 
 
+Parse = Callable[[Iterable[SourceFile], Limits], Generator[Document | Unreadable, None, None]]
+"""Parses files of a document each, in order: yields the document of each, or what is wrong with it."""
+
+
+def parsed(files: Iterable[SourceFile], limits: Limits) -> Generator[Document | Unreadable, None, None]:
+    """Parse files of a document each in this process, or in one of its own where that is safer: see :data:`Parse`."""
+    with ParserProcess() as process:
+        for item in files:
+            try:
+                yield _document(item, limits, process)
+            except Unreadable as error:
+                yield error
+
+
+def _document(item: SourceFile, limits: Limits, process: ParserProcess) -> Document:
+    name = format_of(item.path)
+    path = name_in_utf_8(item.path.as_posix())
+    source = Source(item.key, path, content_of(item.path, limits), limits)
+    if name == CODE and not item.named:
+        check_handwritten(source)
+    return process.parse(name, source)
+
+
 def read(
-    paths: Sequence[str], *, strict: bool = False, limits: Limits = DEFAULT_LIMITS, code: bool = False
+    paths: Sequence[str],
+    *,
+    strict: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    code: bool = False,
+    parse: Parse = parsed,
 ) -> "FilesRead":
     """Return the documents in ``paths``, read one at a time and in order, and the files that were left out.
 
@@ -44,7 +73,7 @@ def read(
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
-    reading = _Reading(strict, limits, code=code)
+    reading = _Reading(strict, limits, code=code, parse=parse)
     found = (entry for path in wanted for entry in find(path, code=code, within=limits.within))
     with ParserProcess() as process:
         return FilesRead(reading, [item for entry in found for item in reading.checked(entry, process)])
@@ -67,7 +96,7 @@ class FilesRead(Iterator[Document | Skipped]):
         # The iterator of its own, to which nothing here refers: in a cycle the parser's process would outlive a reading
         # that is given up.
         self._items = iter(items)
-        self._documents = reading.documents(self._items)
+        self._documents = reading.documents(self._items, items)
 
     @property
     def done(self) -> int:
@@ -121,10 +150,11 @@ def _unit(path: Path) -> str:
 class _Reading:
     """A single read of several paths: its limits, and the files and keys so far."""
 
-    def __init__(self, strict: bool, limits: Limits, *, code: bool) -> None:
+    def __init__(self, strict: bool, limits: Limits, *, code: bool, parse: Parse) -> None:
         self._strict = strict
         self._limits = limits
         self._code = code
+        self._parse = parse
         self._seen: set[tuple[str, str]] = set()
         self._keys = UniqueKeys()
         self._repeated: dict[Path, set[int]] = {}
@@ -152,33 +182,39 @@ class _Reading:
         else:
             yield item
 
-    def documents(self, items: Iterable[SourceFile | Skipped]) -> Iterator[Document | Skipped]:
-        """Yield the documents in ``items``, or a Skipped for one that is left out."""
-        with ParserProcess() as process:
+    def documents(
+        self, items: Iterable[SourceFile | Skipped], same: Sequence[SourceFile | Skipped]
+    ) -> Iterator[Document | Skipped]:
+        """Yield the documents in ``items``, or a Skipped for one that is left out; ``same`` items are looked at ahead.
+
+        Files of a document each may be parsed ahead, too.
+        """
+        single = (item for item in same if isinstance(item, SourceFile) and format_of(item.path) not in MANY)
+        with closing(self._parse(single, self._limits)) as files, ParserProcess() as process:
             for item in items:
                 if isinstance(item, Skipped):
                     yield item
                     continue
                 try:
-                    for document in self._documents(item, process):
+                    for document in self._documents(item, files, process):
                         if self._strict and document.warnings:
                             raise SourceError(f"{item.path} {document.warnings[0]}.", MEND)
                         yield document
                 except Unreadable as error:
                     yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
 
-    def _documents(self, item: SourceFile, process: ParserProcess) -> Iterator[Document]:
-        name = format_of(item.path)
-        if name in MANY:
+    def _documents(
+        self, item: SourceFile, files: Iterator[Document | Unreadable], process: ParserProcess
+    ) -> Iterator[Document]:
+        if format_of(item.path) in MANY:
             for found in rows.documents(item.path, self._limits, process):
                 if not isinstance(found, rows.BadRow) and found[0].number not in self._repeated.get(item.path, ()):
                     yield process.structure(found[1], self._limits)
             return
-        path = name_in_utf_8(item.path.as_posix())
-        source = Source(item.key, path, content_of(item.path, self._limits), self._limits)
-        if name == CODE and not item.named:
-            check_handwritten(source)
-        yield process.parse(name, source)
+        document = next(files)
+        if isinstance(document, Unreadable):
+            raise document
+        yield document
 
     def _left_out(self, skipped: Skipped, fix: str, named: bool) -> Skipped:
         if named or self._strict:

@@ -1,0 +1,263 @@
+"""The engine on Ray Data: files are read, documents cut and shards embedded by all processors of a machine or cluster.
+
+Three stages run one after the other, each by Ray Data, which bounds what is on the way (back-pressure) and keeps the
+order. They don't share processors: actors that hold them all would wait for ever for tasks that need one. The driver
+decides what changed, looks up which vectors the graph has, and alone writes to it.
+"""
+
+import logging
+import warnings
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from itertools import islice
+from typing import Any, Self, TypeVar
+
+from pipeline.db.client import Client
+from pipeline.db.corpus import CorpusHandle
+from pipeline.embedding.embedder import Embedder
+from pipeline.errors import WorkerFailed
+from pipeline.files import Limits, Unreadable
+from pipeline.ingest.chunking.chunk import Chunker
+from pipeline.ingest.distributed.cluster import Cluster, check_workers, cluster, import_ray
+from pipeline.ingest.distributed.shards import Leftovers, Shards
+from pipeline.ingest.distributed.work import (
+    EmbedShards,
+    Model,
+    WorkFailed,
+    cut_documents,
+    model_of,
+    read_files,
+    row,
+    value_of,
+)
+from pipeline.ingest.embed import PreparedDocument, assembled, stored_vectors
+from pipeline.ingest.engine import Engine, Source, make_chunker
+from pipeline.ingest.sources import read
+from pipeline.ingest.sources.walk import SourceFile
+from pipeline.ingest.update.changes import Changes
+from pipeline.progress import Progress
+from pipeline.records import Document, Vector
+from pipeline.settings import Settings
+
+_FILES = 32  # of a task: starting one takes milliseconds, and a slow file holds up few others; chosen by hand
+_WINDOW = 64  # batches of documents, of a million characters at most each, that are on the way to be cut; by hand
+
+_Item = TypeVar("_Item")
+
+
+class RayEngine(Engine):
+    """Reads, chunks and embeds by Ray, which its context starts or joins; ``corpus_name`` names the shards' folder."""
+
+    def __init__(self, client: Client, embedder: Embedder, settings: Settings, corpus_name: str) -> None:
+        self.client = client
+        self.embedder = embedder
+        self._settings = settings
+        self._corpus_name = corpus_name
+        self._context = ExitStack()
+        import_ray()  # before anything is read: the extra may be missing
+
+    def __enter__(self) -> Self:
+        self.cluster: Cluster = self._context.enter_context(cluster(self._settings.ray))
+        self._context.callback(_set_up(self._settings.ray.retries))
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._context.close()
+
+    @cached_property
+    def chunker(self) -> Chunker:
+        """The chunker by the settings, for its identity; the workers cut."""
+        return make_chunker(self.embedder, self._settings)
+
+    @cached_property
+    def _model(self) -> Model:
+        return model_of(self.embedder, self._settings)
+
+    def read(self, paths: Sequence[str], *, strict: bool) -> Source:
+        """Return the documents in ``paths``, whose files the workers read, and the files left out.
+
+        Lines of .jsonl files and rows of tables are read here: their keys must be told apart before the first is used.
+        """
+        sources = self._settings.sources
+        return read(paths, strict=strict, limits=sources.limits, code=sources.code, parse=self._parsed)
+
+    def _parsed(self, files: Iterable[SourceFile], limits: Limits) -> Generator[Document | Unreadable, None, None]:
+        blocks = [row(block) for block in _parts(files, _FILES)]
+        for found in self._map(blocks, read_files, {"limits": limits}):
+            yield from (item if isinstance(item, Document) else Unreadable(*item[1:]) for item in found)
+
+    def text_hashes(self, changes: Changes) -> Iterator[Collection[str]]:
+        """Yield the hashes of texts; the workers cut the documents."""
+        for _, hashes in self._cut((("", batch) for batch in self._batches(changes)), None, ""):
+            yield hashes
+
+    def prepare(
+        self,
+        corpus: CorpusHandle,
+        changes: Changes,
+        sentences: dict[str, Vector],  # noqa: ARG002 - they are embedded when links lead there
+        progress: Progress,
+    ) -> Iterator[list[PreparedDocument]]:
+        """Chunk and embed into shards, and yield what they hold, in order; shards that are there aren't made again."""
+        fingerprint = corpus.record.fingerprint
+        shards = self._shards(fingerprint)
+        check_workers(shards, self._settings.ray)
+        names = [shards.name(corpus.id, batch) for batch in self._batches(changes)]
+        there = shards.embedded()
+        whole = {name for name in names if name in there and shards.read_chunks(name) and shards.hashes(name)}
+        with progress.stage("chunk"):
+            counts = self._chunk(corpus, shards, changes, names, whole, Leftovers(shards, there - set(names)))
+        missing = [name for name in names if name not in whole]
+        made = self._embed(shards, missing, fingerprint) if missing else iter(())
+        total = sum(counts.values())
+        for name, batch in zip(names, self._batches(changes), strict=True):
+            if name not in whole:
+                with progress.stage("embed", total) as done:
+                    done(next(made))
+            yield self._load(shards, name, batch)
+
+    def published(self, corpus: CorpusHandle) -> None:
+        """Remove the shards: the graph has what they hold."""
+        self._shards(corpus.record.fingerprint).remove()
+
+    def _shards(self, fingerprint: str) -> Shards:
+        root = self._settings.ray.shards or str(self._settings.data_home / "shards")
+        address = self.client.address
+        corpus = f"{address.uri}/{address.database}/{self._corpus_name}"
+        return Shards(root, corpus, (fingerprint, self.chunker.fingerprint))
+
+    def _batches(self, changes: Changes) -> Iterator[list[Document]]:
+        """Yield the documents of each shard, the same whenever it is asked."""
+        for batch in changes.documents.batches():
+            yield from _parts(batch, self._settings.ray.shard_documents)
+
+    def _chunk(
+        self,
+        corpus: CorpusHandle,
+        shards: Shards,
+        changes: Changes,
+        names: Sequence[str],
+        whole: Collection[str],
+        leftovers: Leftovers,
+    ) -> dict[str, int]:
+        """Write the chunks of the shards that aren't whole, and the vectors that are known; count the others."""
+        counts = {}
+        named = zip(names, self._batches(changes), strict=True)
+        for name, hashes in self._cut(((name, one) for name, one in named if name not in whole), shards, corpus.id):
+            known = stored_vectors(self.client, corpus.record.fingerprint, hashes)
+            known |= leftovers.vectors(hash_ for hash_ in hashes if hash_ not in known)
+            if known:
+                shards.write_vectors(name, known, known=True)
+            counts[name] = len(hashes) - len(known)
+        return counts
+
+    def _cut(
+        self, named: Iterable[tuple[str, list[Document]]], shards: Shards | None, corpus_id: str
+    ) -> Iterator[tuple[str, list[str]]]:
+        """Yield the name and the texts' hashes of batches of documents that the workers cut."""
+        arguments = {"model": self._model, "shards": shards, "corpus_id": corpus_id}
+        # A window at a time, so that not all documents are in memory at once.
+        for window in _parts(named, _WINDOW):
+            for name, hashes in self._map(list(map(row, window)), cut_documents, arguments):
+                yield name, _checked(hashes)
+
+    def _embed(self, shards: Shards, names: Sequence[str], fingerprint: str) -> Iterator[int]:
+        """Yield, for each shard in order, the number of texts that an actor encoded for it."""
+        precision = self.embedder.precision_beside(fingerprint)
+        gpus = self.cluster.gpus if self._settings.embed.device != "cpu" else 0
+        # More actors than processors would wait for ever for one.
+        actors = max(1, min(gpus or self.cluster.cpus, self._settings.ray.workers or len(names), len(names)))
+        options = {
+            "fn_constructor_kwargs": {"model": self._model, "shards": shards, "precision": precision},
+            "compute": import_ray().data.ActorPoolStrategy(size=actors),
+            "num_gpus": 1 if gpus else 0,
+            # By default an actor that dies is replaced without end: a shard that kills it would be tried for ever.
+            "max_restarts": self._settings.ray.retries,
+            "max_task_retries": self._settings.ray.retries,
+        }
+        for _, made in self._map(list(map(row, names)), EmbedShards, options=options):
+            yield _checked(made)
+
+    def _map(
+        self,
+        rows: list[Any],
+        function: Callable[..., Any],
+        arguments: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Iterator[Any]:
+        """Yield the value that ``function`` makes of each row, in order. Raises WorkerFailed."""
+        if not rows:
+            return
+        chosen = options or {"fn_kwargs": arguments}
+        data = import_ray().data.from_arrow(rows)
+        with warnings.catch_warnings():
+            # The number of restarts has no other way in yet.
+            warnings.filterwarnings("ignore", message=".*ray_remote_args.* is deprecated")
+            # One processor each: Ray then lets the libraries of a worker use one thread.
+            mapped = data.map_batches(function, batch_size=None, batch_format="pyarrow", num_cpus=1, **chosen)
+        try:
+            for table in mapped.iter_batches(batch_size=None, batch_format="pyarrow"):
+                yield from map(value_of, (table.slice(place, 1) for place in range(table.num_rows)))
+        except Exception as error:
+            if not type(error).__module__.startswith("ray"):
+                raise
+            raise _failed(error, self._settings.ray.retries) from error
+
+    def _load(self, shards: Shards, name: str, documents: Sequence[Document]) -> list[PreparedDocument]:
+        found, vectors = shards.read_chunks(name), shards.read_vectors(name)
+        if found is None or vectors is None:
+            raise WorkerFailed(f"The shard {name} is gone from {shards.folder}.", "Leave ray.shards alone meanwhile.")
+        chunked = list(zip(documents, found[0], strict=True))
+        return assembled(chunked, vectors, self.embedder.dimension)
+
+
+def _parts(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
+    """Yield the items in order, in lists of at most ``size``."""
+    rest = iter(items)
+    while part := list(islice(rest, size)):
+        yield part
+
+
+def _checked(value: Any) -> Any:
+    """Return what a worker made; raises the error of wrong input that it returned instead."""
+    if isinstance(value, tuple):
+        kind, message, fix = value
+        raise kind(message, fix)
+    return value
+
+
+def _set_up(retries: int) -> Callable[[], None]:
+    """Set how Ray Data works in this process; return the function that sets it as it was."""
+    context = import_ray().data.DataContext.get_current()
+    wanted = {
+        "enable_progress_bars": False,
+        "print_on_execution_start": False,
+        # What a task or an actor raises isn't tried again unless that is asked for (ray#39800).
+        "retried_map_errors": retries > 0,
+        "max_map_retries": retries,
+    }
+    before = {name: getattr(context, name) for name in wanted}
+    order = context.execution_options.preserve_order
+    logger = logging.getLogger("ray.data")
+    level = logger.level
+
+    def set_all(values: Mapping[str, Any], *, preserve_order: bool, log_level: int) -> None:
+        for name, value in values.items():
+            setattr(context, name, value)
+        context.execution_options.preserve_order = preserve_order
+        logger.setLevel(log_level)
+
+    set_all(wanted, preserve_order=True, log_level=logging.ERROR)
+    return lambda: set_all(before, preserve_order=order, log_level=level)
+
+
+def _failed(error: BaseException, retries: int) -> WorkerFailed:
+    """Return the error about what Ray raises, with the words of the worker where there are any."""
+    cause: BaseException | None = error
+    while cause and not isinstance(cause, WorkFailed):
+        cause = getattr(cause, "cause", None) or cause.__cause__
+    words = str(cause or error).strip()
+    line = words if cause else words.rsplit("\n", 1)[-1]
+    fix = "Mend the cause and run it again: the shards that are done aren't made again. The logs of Ray say more."
+    return WorkerFailed(f"{line} ({retries + 1} attempts)." if cause else f"Ray failed: {line}", fix)

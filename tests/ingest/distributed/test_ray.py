@@ -1,0 +1,353 @@
+"""Ingestion on a real Ray with two workers: the graph is that of one process, whatever is killed or raises."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import numpy as np
+import psutil
+import pytest
+
+from pipeline import HopRank
+from pipeline.db.catalogue import find_corpus
+from pipeline.db.client import Client
+from pipeline.embedding.backends import make_embedder
+from pipeline.errors import WorkerFailed
+from pipeline.ingest.distributed.cluster import cluster, import_ray
+from pipeline.ingest.update.changes import IngestSummary, Plan
+from pipeline.settings import Settings, load_settings
+from tests.graph_dump import Dump
+
+pytestmark = pytest.mark.slow
+
+NAMES = "Ada Lovelace|Charles Babbage|Mary Somerville|Joseph Jacquard|Analytical Engine|Tide Gauge".split("|")
+DOCUMENTS = 24
+SHARD = 4
+RETRIES = 1
+
+
+class Endpoint(ThreadingHTTPServer):
+    """A server of embeddings that are hashes; it counts texts, and can hold or spoil its answers."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.reset()
+
+    def reset(self, *, held_after: int | None = None, poison: str = "") -> None:
+        self.texts: Counter[str] = Counter()
+        self.requests, self.held_after, self.poison = 0, held_after, poison
+        self.free = threading.Event()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing of a client that was killed."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Endpoint
+
+    def do_POST(self) -> None:
+        texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+        server = self.server
+        server.requests += 1
+        if server.held_after is not None and sum(server.texts.values()) >= server.held_after:
+            server.free.wait(60)
+        if server.poison and any(server.poison in text for text in texts):
+            self.send({})
+            return
+        server.texts.update(text for text in texts if text != "dimension")
+        self.send({"data": [{"index": at, "embedding": hashed(text)} for at, text in enumerate(texts)]})
+
+    def send(self, value: object) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Log nothing."""
+
+
+def hashed(text: str) -> list[float]:
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    return [float(value) for value in np.random.default_rng(seed).normal(size=16)]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def ray_here() -> Iterator[Any]:
+    """Ray on this machine, two workers, for all tests of this file."""
+    with cluster(load_settings({"ray": {"workers": 2, "start_timeout": 300}}).ray):
+        yield import_ray()
+
+
+@pytest.fixture
+def settings(hoprank: HopRank, tmp_path: Path) -> Callable[..., Settings]:
+    """Settings of Ray, with a model by name."""
+
+    def made(**embed: Any) -> Settings:
+        server = hoprank.settings.neo4j.model_dump(exclude_none=True)
+        ray = {"shards": str(tmp_path / "shards"), "shard_documents": SHARD, "retries": RETRIES, "start_timeout": 300}
+        return load_settings({"neo4j": server, "embed": embed, "ingest": {"engine": "ray"}, "ray": ray})
+
+    return made
+
+
+@pytest.fixture
+def by_endpoint(client: Client, settings: Callable[..., Settings], endpoint: Endpoint) -> Callable[[str], HopRank]:
+    """HopRank by an engine, with the embeddings of the endpoint."""
+
+    def made(engine: str) -> HopRank:
+        chosen = settings(endpoint=f"http://127.0.0.1:{endpoint.server_port}/v1", model="hashes")
+        ingest = chosen.ingest.model_copy(update={"engine": engine})
+        return HopRank(client, make_embedder(chosen), chosen.model_copy(update={"ingest": ingest}))
+
+    return made
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder of files of several sorts, some of which can't be read."""
+    folder = tmp_path / "docs"
+    (folder / "sub").mkdir(parents=True)
+    for number in range(DOCUMENTS):
+        one, other = NAMES[number % len(NAMES)], NAMES[(number * 5 + 1) % len(NAMES)]
+        text = f"# {one} {number}\n\n{one} met {other} in {1800 + number}. See [next](n{number + 1}.md).\n\n"
+        (folder / ("sub" if number % 3 else "") / f"n{number}.md").write_text(text + f"## Part\n\n{other} left.\n" * 9)
+    (folder / "page.html").write_text("<h1>Mary Somerville</h1><p>Mary Somerville taught Ada Lovelace.</p>")
+    (folder / "latin.txt").write_bytes("Die Gezeiten stören die Küste, sagt Mary Somerville.".encode("latin-1"))
+    (folder / "binary.md").write_bytes(b"\x00\x01")
+    (folder / "empty.md").write_text("")
+    rows = [
+        {"id": f"row{number}", "text": f"{NAMES[number % 6]} rows {number}.", "year": number} for number in range(9)
+    ]
+    (folder / "lines.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows) + "no json\n")
+    return folder
+
+
+@pytest.fixture
+def vectors(cypher: Callable[..., list[neo4j.Record]], client: Client) -> Callable[[str], dict[Any, bytes]]:
+    """The vectors of a corpus's chunks, bit by bit, by place."""
+
+    def found(name: str) -> dict[Any, bytes]:
+        corpus = find_corpus(client, name)
+        assert corpus
+        text = "MATCH (c:Chunk) WHERE c.corpus = $id RETURN c.document AS d, c.ordinal AS o, c.embedding AS v"
+        rows = cypher(text, id=corpus.id)
+        return {(row["d"], row["o"]): np.asarray(row["v"], dtype=np.float32).tobytes() for row in rows}
+
+    return found
+
+
+def told(summary: IngestSummary | Plan) -> Any:
+    """What a summary or plan says, but for the corpus's name and the seconds."""
+    return {key: value for key, value in summary.to_json().items() if key not in ("corpus", "seconds")}
+
+
+def test_ray_makes_the_graph_the_plan_and_the_summary_of_one_process(
+    ray_here: Any,
+    hoprank: HopRank,
+    client: Client,
+    settings: Callable[..., Settings],
+    docs: Path,
+    tmp_path: Path,
+    new_corpus: Callable[[], Any],
+    graph_of: Callable[[str], Dump],
+    vectors: Callable[[str], dict[Any, bytes]],
+) -> None:
+    by_ray = HopRank(client, hoprank.embedder, settings())
+    with new_corpus() as local, new_corpus() as other:
+        # By itself first: the graph lends the vectors of equal texts, which would then be those of one process.
+        summaries = [by_ray.ingest(docs, corpus=other), hoprank.ingest(docs, corpus=local)]
+        found = vectors(other)
+        assert told(summaries[0]) == told(summaries[1])
+        assert {one.source.rsplit("/", 1)[1] for one in summaries[0].skipped} >= {"binary.md", "empty.md"}
+        assert summaries[0].warnings
+        assert graph_of(other) == graph_of(local)
+        encoded = bare(hoprank, client, other)
+        assert found == encoded, "vectors are those of the encoder in one process, bit by bit"
+        assert not list((tmp_path / "shards").rglob("*.parquet"))
+
+        (docs / "n0.md").unlink()
+        (docs / "n3.md").rename(docs / "renamed.md")
+        (docs / "sub" / "n1.md").write_text("# Ada Lovelace\n\nAda Lovelace left Charles Babbage.\n")
+        (docs / "new.md").write_text("# Tides\n\nThe Tide Gauge of Mary Somerville.\n")
+        plans = [one.sync(docs, corpus=name, dry_run=True).plan for one, name in ((by_ray, other), (hoprank, local))]
+        assert told(plans[0]) == told(plans[1])
+        assert plans[0].renamed == (("n3.md", "renamed.md"),)
+        done = [one.sync(docs, corpus=name).done for one, name in ((by_ray, other), (hoprank, local))]
+        assert done[0]
+        assert done[1]
+        assert told(done[0]) == told(done[1])
+        assert graph_of(other) == graph_of(local)
+        for one in (by_ray, hoprank):
+            with pytest.raises(Exception, match="binary") as raised:
+                one.sync(docs, corpus=other if one is by_ray else local, strict=True)
+            assert type(raised.value).__name__ == "SourceError"
+
+
+def bare(hoprank: HopRank, client: Client, name: str) -> dict[Any, bytes]:
+    """The vectors that this process's encoder makes of a corpus's texts, all in one call."""
+    from pipeline.db.corpus import open_corpus
+    from pipeline.ingest.embed import embedded_text
+    from pipeline.ingest.update.stored import visible_chunks
+
+    chunks = [stored.chunk for stored in visible_chunks(open_corpus(client, name))]
+    made = hoprank.embedder.encode([embedded_text(chunk) for chunk in chunks])
+    return {(chunk.document_key, chunk.ordinal): row.tobytes() for chunk, row in zip(chunks, made, strict=True)}
+
+
+def embedding_workers() -> list[psutil.Process]:
+    """The processes of Ray's actors that embed."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "EmbedShards" in " ".join(process.cmdline()):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 240.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.05)
+
+
+def test_a_worker_that_is_killed_while_it_embeds_costs_its_shard_alone(
+    ray_here: Any,
+    by_endpoint: Callable[[str], HopRank],
+    endpoint: Endpoint,
+    docs: Path,
+    new_corpus: Callable[[], Any],
+    graph_of: Callable[[str], Dump],
+) -> None:
+    endpoint.reset(held_after=1)
+    with new_corpus() as name, new_corpus() as local:
+        killed: list[int] = []
+
+        def kill() -> None:
+            wait_until(lambda: endpoint.requests > 2 and embedding_workers())
+            victim = embedding_workers()[0]
+            os.kill(victim.pid, signal.SIGKILL)
+            killed.append(victim.pid)
+            endpoint.free.set()
+
+        thread = threading.Thread(target=kill, daemon=True)
+        thread.start()
+        by_endpoint("ray").ingest(docs, corpus=name)
+        thread.join(10)
+        assert killed
+        by_endpoint("local").ingest(docs, corpus=local)
+        assert graph_of(name) == graph_of(local)
+
+
+def test_what_an_actor_raises_is_tried_again_and_then_names_the_document(
+    ray_here: Any,
+    by_endpoint: Callable[[str], HopRank],
+    endpoint: Endpoint,
+    docs: Path,
+    tmp_path: Path,
+    client: Client,
+    new_corpus: Callable[[], Any],
+    graph_of: Callable[[str], Dump],
+) -> None:
+    (docs / "sub" / "n7.md").write_text("# Poison\n\nThis can't be embedded: POISON.\n")
+    endpoint.reset(poison="POISON")
+    with new_corpus() as name, new_corpus() as local:
+        with pytest.raises(WorkerFailed, match=rf"'sub/n7\.md' can't be embedded.*\({RETRIES + 1} attempts\)"):
+            by_endpoint("ray").ingest(docs, corpus=name)
+        corpus = find_corpus(client, name)
+        assert corpus is None or corpus.generation == 0
+        finished = set(endpoint.texts)
+        assert finished
+
+        endpoint.reset()
+        by_endpoint("ray").ingest(docs, corpus=name)
+        by_endpoint("local").ingest(docs, corpus=local)
+        assert graph_of(name) == graph_of(local)
+        assert not list((tmp_path / "shards").rglob("*.parquet"))
+
+
+DRIVER = "import sys; from hoprank import main; sys.exit(main())"
+
+
+def test_a_driver_that_is_killed_goes_on_from_its_shards(
+    ray_here: Any,
+    by_endpoint: Callable[[str], HopRank],
+    endpoint: Endpoint,
+    docs: Path,
+    tmp_path: Path,
+    server_environment: dict[str, str],
+    new_corpus: Callable[[], Any],
+    graph_of: Callable[[str], Dump],
+) -> None:
+    endpoint.reset(held_after=40)
+    chosen = by_endpoint("ray").settings
+    with new_corpus() as name, new_corpus() as local:
+        options = {
+            "embed.endpoint": chosen.embed.endpoint,
+            "embed.model": "hashes",
+            "ray.shards": chosen.ray.shards,
+            "ray.shard_documents": SHARD,
+            "ray.start_timeout": 300,
+        }
+        sets = [part for key, value in options.items() for part in ("--set", f"{key}={value}")]
+        address = ray_here.get_runtime_context().gcs_address
+        command = [sys.executable, "-c", DRIVER, "ingest", str(docs), "--corpus", name, "--address", address, *sets]
+        with (tmp_path / "log").open("wb") as log:
+            environment = {**os.environ, **server_environment}
+            driver = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        shards = tmp_path / "shards"
+        try:
+            wait_until(lambda: driver.poll() is not None or len(list(shards.rglob("*.vectors.parquet"))) >= 2)
+            assert driver.poll() is None, (tmp_path / "log").read_text()
+        finally:
+            driver.kill()
+            driver.wait()
+        endpoint.free.set()
+        wait_until(lambda: not embedding_workers())
+        whole = len(list(shards.rglob("*.vectors.parquet")))
+        before = Counter(endpoint.texts)
+
+        endpoint.reset()
+        summary = by_endpoint("ray").ingest(docs, corpus=name)
+        again = sum(endpoint.texts.values())
+        total = summary.chunks
+        assert again <= total - whole * SHARD, f"{again} of {total} again, after {whole} shards"
+        assert sum((before | endpoint.texts).values()) >= total - 9
+        by_endpoint("local").ingest(docs, corpus=local)
+        assert graph_of(name) == graph_of(local)
+        assert not list(shards.rglob("*.parquet"))
+
+
+def test_an_address_that_nothing_answers_at_is_named_in_time() -> None:
+    code = (
+        "from pipeline.ingest.distributed.cluster import cluster; from pipeline.settings import load_settings\n"
+        "with cluster(load_settings({'ray': {'address': '127.0.0.1:9', 'start_timeout': 30}}).ray): pass"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=200)
+
+    assert "ConfigurationError: Ray can't be joined at 127.0.0.1:9" in run.stderr

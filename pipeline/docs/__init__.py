@@ -10,7 +10,7 @@ from pipeline.errors import InputError, did_you_mean
 from pipeline.registry import registry
 
 _HERE = Path(__file__).parent
-_TO_KNOWLEDGE = "install ingest corpora search ask graph queries evaluate tune measured knowledge"
+_TO_KNOWLEDGE = "install ingest scale corpora search ask graph queries evaluate tune measured knowledge"
 _FROM_PYTHON = (
     "python frameworks serve mcp settings server cluster upgrades errors security layout contributing decisions"
     " changelog"

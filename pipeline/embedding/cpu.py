@@ -50,6 +50,12 @@ def native_precision(device: str, folder: Path | None = None) -> Precision:
     return Precision.BFLOAT16 if native else Precision.FLOAT32
 
 
+def processors() -> int:
+    """Return how many processors an encoder may use: all, or as many as OMP_NUM_THREADS says, as Ray sets it."""
+    chosen = os.environ.get("OMP_NUM_THREADS", "")
+    return int(chosen) if chosen.isdigit() and int(chosen) else os.cpu_count() or 1
+
+
 def may_have_gpu(device: str) -> bool:
     """Return whether PyTorch may compute elsewhere than on the processor if ``device`` is chosen; told without it."""
     if device == "auto":

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.embedding.cpu import has_crippled_amx, may_have_gpu, native_precision
+from pipeline.embedding.cpu import has_crippled_amx, may_have_gpu, native_precision, processors
 from pipeline.embedding.embedder import Embedder, knows
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
 from pipeline.embedding.onnx import OnnxModel, Task, bundled_onnx, export_onnx, open_onnx, prompt_of
@@ -160,7 +160,7 @@ class SentenceTransformerEmbedder(Embedder):
             return
         batches = list(self._batches(texts, min(self._batch_tokens, _ONNX_BATCH_TOKENS), 1))
         # A batch of documents uses one processor.
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(processors()) as pool:
             parts = pool.map(lambda batch: onnx.encode([texts[i] for i in batch], Task.DOCUMENT), batches)
             yield from ((batch, _unit(part)) for batch, part in zip(batches, parts, strict=True))
 

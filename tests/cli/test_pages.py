@@ -89,7 +89,7 @@ def test_the_shell_completes_topics() -> None:
         [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True, check=True
     )
 
-    assert result.stdout.split() == ["search", "skills", "serve", "settings", "server", "security"]
+    assert result.stdout.split() == ["scale", "search", "skills", "serve", "settings", "server", "security"]
 
 
 def test_the_page_of_figures_and_the_readme_state_what_was_measured() -> None:

@@ -26,7 +26,7 @@ _SHARE_OF_MEMORY = 0.3  # of /dev/shm: Ray's own default of the machine's memory
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What Ray has: processors and GPUs; ``is_own``: this process started it, on this machine alone."""
+    """Processors and GPUs of Ray; ``is_own``: this process started it, on this machine alone."""
 
     cpus: int
     gpus: int

@@ -31,7 +31,7 @@ from pipeline.settings import Settings, load_settings
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What a worker loads the model by: its name in the settings, ``embed`` and ``chunk``; no weights travel.
+    """The recipe by which a worker loads the model: its name in the settings, ``embed`` and ``chunk``; no weights travel.
 
     ``identity`` is the driver's, to compare.
     """

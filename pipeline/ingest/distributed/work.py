@@ -31,9 +31,9 @@ from pipeline.settings import Settings, load_settings
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The recipe by which a worker loads the model: its name in the settings, ``embed`` and ``chunk``; no weights travel.
+    """The recipe by which a worker loads the model: its name in the settings, ``embed`` and ``chunk``.
 
-    ``identity`` is the driver's, to compare.
+    No weights travel. ``identity`` is the driver's, to compare.
     """
 
     sections: bytes

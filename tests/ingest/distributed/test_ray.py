@@ -28,6 +28,7 @@ from pipeline.embedding.backends import make_embedder
 from pipeline.errors import WorkerFailed
 from pipeline.ingest.distributed.cluster import cluster, import_ray
 from pipeline.ingest.update.changes import IngestSummary, Plan
+from pipeline.records import Vector
 from pipeline.settings import Settings, load_settings
 from tests.graph_dump import Dump
 
@@ -146,15 +147,15 @@ def docs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def vectors(cypher: Callable[..., list[neo4j.Record]], client: Client) -> Callable[[str], dict[Any, bytes]]:
-    """The vectors of a corpus's chunks, bit by bit, by place."""
+def vectors(cypher: Callable[..., list[neo4j.Record]], client: Client) -> Callable[[str], dict[Any, Vector]]:
+    """The vectors of a corpus's chunks, by place."""
 
-    def found(name: str) -> dict[Any, bytes]:
+    def found(name: str) -> dict[Any, Vector]:
         corpus = find_corpus(client, name)
         assert corpus
         text = "MATCH (c:Chunk) WHERE c.corpus = $id RETURN c.document AS d, c.ordinal AS o, c.embedding AS v"
         rows = cypher(text, id=corpus.id)
-        return {(row["d"], row["o"]): np.asarray(row["v"], dtype=np.float32).tobytes() for row in rows}
+        return {(row["d"], row["o"]): np.asarray(row["v"], dtype=np.float32) for row in rows}
 
     return found
 
@@ -173,7 +174,7 @@ def test_ray_makes_the_graph_the_plan_and_the_summary_of_one_process(
     tmp_path: Path,
     new_corpus: Callable[[], Any],
     graph_of: Callable[[str], Dump],
-    vectors: Callable[[str], dict[Any, bytes]],
+    vectors: Callable[[str], dict[Any, Vector]],
 ) -> None:
     by_ray = HopRank(client, hoprank.embedder, settings())
     with new_corpus() as local, new_corpus() as other:
@@ -185,7 +186,9 @@ def test_ray_makes_the_graph_the_plan_and_the_summary_of_one_process(
         assert summaries[0].warnings
         assert graph_of(other) == graph_of(local)
         encoded = bare(hoprank, client, other)
-        assert found == encoded, "vectors are those of the encoder in one process, bit by bit"
+        # An encoder's sums in float32 depend in their last bits on how many texts it takes at once.
+        assert found.keys() == encoded.keys()
+        assert max(float(np.abs(found[place] - encoded[place]).max()) for place in found) < 1e-6
         assert not list((tmp_path / "shards").rglob("*.parquet"))
 
         (docs / "n0.md").unlink()
@@ -206,7 +209,7 @@ def test_ray_makes_the_graph_the_plan_and_the_summary_of_one_process(
             assert type(raised.value).__name__ == "SourceError"
 
 
-def bare(hoprank: HopRank, client: Client, name: str) -> dict[Any, bytes]:
+def bare(hoprank: HopRank, client: Client, name: str) -> dict[Any, Vector]:
     """The vectors that this process's encoder makes of a corpus's texts, all in one call."""
     from pipeline.db.corpus import open_corpus
     from pipeline.ingest.embed import embedded_text
@@ -214,7 +217,7 @@ def bare(hoprank: HopRank, client: Client, name: str) -> dict[Any, bytes]:
 
     chunks = [stored.chunk for stored in visible_chunks(open_corpus(client, name))]
     made = hoprank.embedder.encode([embedded_text(chunk) for chunk in chunks])
-    return {(chunk.document_key, chunk.ordinal): row.tobytes() for chunk, row in zip(chunks, made, strict=True)}
+    return {(chunk.document_key, chunk.ordinal): row for chunk, row in zip(chunks, made, strict=True)}
 
 
 def embedding_workers() -> list[psutil.Process]:

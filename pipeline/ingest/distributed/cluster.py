@@ -40,6 +40,8 @@ def import_ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # Ray would otherwise print its own bars and plans over HopRank's progress.
     os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+    # It warns of each restartable actor's arguments, which the driver holds for as long as it uses the actor.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # silences a warning about GPUs
     try:
         import ray
@@ -59,11 +61,24 @@ def cluster(settings: RaySettings) -> Iterator[Cluster]:
     if ray.is_initialized():
         yield _seen(ray, is_own=False)
         return
-    with _started(lambda: _init(ray, settings), settings):
+    with _started(lambda: _init(ray, settings), settings), _told_on_stderr():
         try:
             yield _seen(ray, is_own=not settings.address)
         finally:
             ray.shutdown()
+
+
+@contextmanager
+def _told_on_stderr() -> Iterator[None]:
+    """Let Ray tell of dead workers on stderr: it uses stdout, whatever ``log_to_driver`` says, which is for results."""
+    from ray._private import worker
+
+    printed = worker.print_to_stdstream
+    worker.print_to_stdstream = lambda data, ignore_prefix: printed({**data, "is_err": True}, ignore_prefix)
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printed
 
 
 def _seen(ray: Any, *, is_own: bool) -> Cluster:

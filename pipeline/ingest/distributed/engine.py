@@ -6,6 +6,7 @@ decides what changed, looks up which vectors the graph has, and alone writes to 
 """
 
 import logging
+import re
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -22,9 +23,9 @@ from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.distributed.cluster import Cluster, check_workers, cluster, import_ray
 from pipeline.ingest.distributed.shards import Leftovers, Shards
 from pipeline.ingest.distributed.work import (
+    FIX,
     EmbedShards,
     Model,
-    WorkFailed,
     cut_documents,
     model_of,
     read_files,
@@ -59,7 +60,7 @@ class RayEngine(Engine):
 
     def __enter__(self) -> Self:
         self.cluster: Cluster = self._context.enter_context(cluster(self._settings.ray))
-        self._context.callback(_set_up(self._settings.ray.retries))
+        self._context.callback(_set_up())
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -84,8 +85,8 @@ class RayEngine(Engine):
 
     def _parsed(self, files: Iterable[SourceFile], limits: Limits) -> Generator[Document | Unreadable, None, None]:
         blocks = [row(block) for block in _parts(files, _FILES)]
-        for found in self._map(blocks, read_files, {"limits": limits}):
-            yield from (item if isinstance(item, Document) else Unreadable(*item[1:]) for item in found)
+        for found in self._map(blocks, read_files, {"limits": limits, "retries": self._settings.ray.retries}):
+            yield from (item if isinstance(item, Document) else Unreadable(*item[1:]) for item in _checked(found))
 
     def text_hashes(self, changes: Changes) -> Iterator[Collection[str]]:
         """Yield the hashes of texts; the workers cut the documents."""
@@ -156,7 +157,8 @@ class RayEngine(Engine):
         self, named: Iterable[tuple[str, list[Document]]], shards: Shards | None, corpus_id: str
     ) -> Iterator[tuple[str, list[str]]]:
         """Yield the name and the texts' hashes of batches of documents that the workers cut."""
-        arguments = {"model": self._model, "shards": shards, "corpus_id": corpus_id}
+        retries = self._settings.ray.retries
+        arguments = {"model": self._model, "shards": shards, "corpus_id": corpus_id, "retries": retries}
         # A window at a time, so that not all documents are in memory at once.
         for window in _parts(named, _WINDOW):
             for name, hashes in self._map(list(map(row, window)), cut_documents, arguments):
@@ -168,13 +170,15 @@ class RayEngine(Engine):
         gpus = self.cluster.gpus if self._settings.embed.device != "cpu" else 0
         # More actors than processors would wait for ever for one.
         actors = max(1, min(gpus or self.cluster.cpus, self._settings.ray.workers or len(names), len(names)))
+        retries = self._settings.ray.retries
+        model = {"model": self._model, "shards": shards, "precision": precision, "retries": retries}
         options = {
-            "fn_constructor_kwargs": {"model": self._model, "shards": shards, "precision": precision},
+            "fn_constructor_kwargs": model,
             "compute": import_ray().data.ActorPoolStrategy(size=actors),
             "num_gpus": 1 if gpus else 0,
             # By default an actor that dies is replaced without end: a shard that kills it would be tried for ever.
-            "max_restarts": self._settings.ray.retries,
-            "max_task_retries": self._settings.ray.retries,
+            "max_restarts": retries,
+            "max_task_retries": retries,
         }
         for _, made in self._map(list(map(row, names)), EmbedShards, options=options):
             yield _checked(made)
@@ -202,7 +206,7 @@ class RayEngine(Engine):
         except Exception as error:
             if not type(error).__module__.startswith("ray"):
                 raise
-            raise _failed(error, self._settings.ray.retries) from error
+            raise failed(error) from error
 
     def _load(self, shards: Shards, name: str, documents: Sequence[Document]) -> list[PreparedDocument]:
         found, vectors = shards.read_chunks(name), shards.read_vectors(name)
@@ -227,15 +231,12 @@ def _checked(value: Any) -> Any:
     return value
 
 
-def _set_up(retries: int) -> Callable[[], None]:
+def _set_up() -> Callable[[], None]:
     """Set how Ray Data works in this process; return the function that sets it as it was."""
     context = import_ray().data.DataContext.get_current()
     wanted = {
         "enable_progress_bars": False,
         "print_on_execution_start": False,
-        # What a task or an actor raises isn't tried again unless that is asked for (ray#39800).
-        "retried_map_errors": retries > 0,
-        "max_map_retries": retries,
     }
     before = {name: getattr(context, name) for name in wanted}
     order = context.execution_options.preserve_order
@@ -248,16 +249,14 @@ def _set_up(retries: int) -> Callable[[], None]:
         context.execution_options.preserve_order = preserve_order
         logger.setLevel(log_level)
 
-    set_all(wanted, preserve_order=True, log_level=logging.ERROR)
+    set_all(wanted, preserve_order=True, log_level=logging.CRITICAL)
     return lambda: set_all(before, preserve_order=order, log_level=level)
 
 
-def _failed(error: BaseException, retries: int) -> WorkerFailed:
-    """Return the error about what Ray raises, with the words of the worker where there are any."""
-    cause: BaseException | None = error
-    while cause and not isinstance(cause, WorkFailed):
-        cause = getattr(cause, "cause", None) or cause.__cause__
-    words = str(cause or error).strip()
-    line = words if cause else words.rsplit("\n", 1)[-1]
-    fix = "Mend the cause and run it again: the shards that are done aren't made again. The logs of Ray say more."
-    return WorkerFailed(f"{line} ({retries + 1} attempts)." if cause else f"Ray failed: {line}", fix)
+def failed(error: BaseException) -> WorkerFailed:
+    """Return the error about what Ray raises, in a line of its words."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # Ray colours it
+    lines = [line for line in text.split("\n") if line.strip()] or [type(error).__name__]
+    # A text that begins with the place of a task is a traceback, whose last line of an error is what was raised.
+    raised = [line for line in lines if re.match(r"\w[\w.]*: ", line)] if lines[0].startswith("ray::") else []
+    return WorkerFailed(f"Ray failed: {(raised or lines[:1])[-1]}", FIX)

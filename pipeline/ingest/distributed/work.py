@@ -2,21 +2,21 @@
 
 Each takes and returns a table of one row, whose ``content`` is pickled; it goes by way of Ray alone. Wrong input is
 returned, for the driver to raise as if it had read the file itself: to try it again would be in vain. Whatever else is
-raised, Ray tries again.
+raised is tried again, and then returned, too.
 """
 
 import pickle
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import ConfigurationError, HopRankError, InputError
+from pipeline.errors import ConfigurationError, HopRankError, InputError, WorkerFailed
 from pipeline.files import Limits
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import Chunker, cut
@@ -25,8 +25,13 @@ from pipeline.ingest.embed import embedded_text
 from pipeline.ingest.engine import embedded, make_chunker
 from pipeline.ingest.sources.reader import parsed
 from pipeline.ingest.sources.walk import SourceFile
-from pipeline.records import Document, Precision
+from pipeline.records import Chunk, Document, Precision, Vector
 from pipeline.settings import Settings, load_settings
+
+FIX = "Mend the cause and run it again: the shards that are done aren't made again. The logs of Ray say more."
+_PAUSE = 0.5  # seconds before work is tried again, for what passes by itself; chosen by hand
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,6 @@ def model_of(embedder: Embedder, settings: Settings) -> Model:
     return Model(pickle.dumps({"embed": given, "chunk": settings.chunk.model_dump()}), str(embedder.identity))
 
 
-class WorkFailed(Exception):
-    """The work on a shard failed; the text names the document and what was raised."""
-
-
 def row(value: object) -> pa.Table:
     """Return a table of one row with a value."""
     return pa.table({"content": pa.array([pickle.dumps(value)], pa.large_binary())})
@@ -72,69 +73,75 @@ def value_of(table: pa.Table) -> Any:
     return pickle.loads(table["content"][0].as_py())  # noqa: S301 - the driver's or a worker's, by way of Ray
 
 
-def read_files(table: pa.Table, limits: Limits) -> pa.Table:
-    """Return the documents of a block of files, or what is wrong with each."""
+def read_files(table: pa.Table, limits: Limits, retries: int) -> pa.Table:
+    """Return the documents of a block of files, or what is wrong with each; or what is wrong with the block."""
     files: Sequence[SourceFile] = value_of(table)
-    return row([item if isinstance(item, Document) else told(item) for item in parsed(files, limits)])
+
+    def read() -> list[Any]:
+        return [item if isinstance(item, Document) else told(item) for item in parsed(files, limits)]
+
+    return row(attempt(read, retries, lambda: f"The files {files[0].path} to {files[-1].path} can't be read"))
 
 
-def cut_documents(table: pa.Table, model: Model, shards: Shards | None, corpus_id: str) -> pa.Table:
+def cut_documents(table: pa.Table, model: Model, shards: Shards | None, corpus_id: str, retries: int) -> pa.Table:
     """Cut the documents of a batch; write a shard of their chunks if there are ``shards``; return the texts' hashes."""
     name, documents = value_of(table)
-    try:
+
+    def cut_all() -> list[str]:
         chunked = list(cut(_chunker(model), documents, corpus_id))
-    except InputError as error:
-        return row((name, told(error)))
-    texts = {hash_: text for one, chunks in chunked for hash_, text in embedded(one, chunks).items()}
-    if shards:
-        shards.write_chunks(name, [chunks for _, chunks in chunked], texts)
-    return row((name, list(texts)))
+        texts = {hash_: text for one, chunks in chunked for hash_, text in embedded(one, chunks).items()}
+        if shards:
+            shards.write_chunks(name, [chunks for _, chunks in chunked], texts)
+        return list(texts)
+
+    failed = f"The documents {documents[0].key!r} to {documents[-1].key!r} can't be cut"
+    return row((name, attempt(cut_all, retries, lambda: failed)))
 
 
 class EmbedShards:
     """Embeds the texts of shards: an actor, which holds the model."""
 
-    def __init__(self, model: Model, shards: Shards, precision: Precision) -> None:
-        self._model, self._shards, self._precision = model, shards, precision
+    def __init__(self, model: Model, shards: Shards, precision: Precision, retries: int) -> None:
+        self._model, self._shards, self._precision, self._retries = model, shards, precision, retries
         self._embedder: Embedder | None = None
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """Write the vectors of a shard; return its name and the number of texts that were encoded."""
         name: str = value_of(table)
-        try:
-            # Not in the constructor: what that raises comes as an actor that died, without the words.
-            self._embedder = self._embedder or self._model.load()
-            return row((name, self._embed(name, self._embedder)))
-        except InputError as error:
-            return row((name, told(error)))
+        return row((name, attempt(lambda: self._embed(name), self._retries, lambda: self._failed(name))))
 
-    def _embed(self, name: str, embedder: Embedder) -> int:
-        found = self._shards.read_chunks(name)
-        if found is None:
-            raise WorkFailed(f"The shard {name} of chunks is gone from {self._shards.folder}")
-        documents, texts = found
-        known = self._shards.read_vectors(name, known=True) or {}
-        missing = {hash_: text for hash_, text in texts.items() if hash_ not in known}
-        try:
-            made = embedder.encode(list(missing.values()), precision=self._precision) if missing else ()
-        except InputError:
-            raise
-        except Exception as error:
-            keys = [chunks[0].document_key for chunks in documents if chunks]
-            ends = f"The documents {keys[0]!r} to {keys[-1]!r} can't be embedded together"
-            raise WorkFailed(f"{self._culprit(documents, missing, embedder) or ends}: {_words(error)}") from error
-        self._shards.write_vectors(name, {**known, **dict(zip(missing, np.asarray(made), strict=True))})
+    def _encode(self, texts: Sequence[str]) -> list[Vector]:
+        # Not in the constructor: what that raises comes as an actor that died, without the words.
+        self._embedder = self._embedder or self._model.load()
+        return list(self._embedder.encode(texts, precision=self._precision)) if texts else []
+
+    def _embed(self, name: str) -> int:
+        texts, known = self._content(name)[1:]
+        missing = [hash_ for hash_ in texts if hash_ not in known]
+        made = self._encode([texts[hash_] for hash_ in missing])
+        self._shards.write_vectors(name, {**known, **dict(zip(missing, made, strict=True))})
         return len(missing)
 
-    def _culprit(self, documents: Sequence[Sequence[Any]], texts: dict[str, str], embedder: Embedder) -> str:
-        """Return words for the first document whose texts can't be embedded by themselves either; "" if all can."""
+    def _content(self, name: str) -> tuple[list[list[Chunk]], dict[str, str], dict[str, Vector]]:
+        found = self._shards.read_chunks(name)
+        if found is None:
+            raise FileNotFoundError(f"its chunks are gone from {self._shards.folder}")
+        return *found, self._shards.read_vectors(name, known=True) or {}
+
+    def _failed(self, name: str) -> str:
+        """Return words for the first document whose texts can't be embedded by themselves either, else for all."""
+        try:
+            documents, texts, known = self._content(name)
+        except Exception:
+            return f"The shard {name} can't be embedded"
         for chunks in filter(None, documents):
             hashes = {digest(embedded_text(chunk)) for chunk in chunks}
             try:
-                embedder.encode([texts[hash_] for hash_ in hashes if hash_ in texts], precision=self._precision)
+                self._encode([texts[hash_] for hash_ in hashes if hash_ in texts and hash_ not in known])
             except Exception:
                 return f"The document {chunks[0].document_key!r} can't be embedded"
-        return ""
+        keys = [chunks[0].document_key for chunks in documents if chunks]
+        return f"The documents {keys[0]!r} to {keys[-1]!r} can't be embedded together"
 
 
 @cache
@@ -143,10 +150,28 @@ def _chunker(model: Model) -> Chunker:
     return make_chunker(model.load(), load_settings(pickle.loads(model.sections)))  # noqa: S301 - the driver's
 
 
-def told(error: HopRankError) -> tuple[type[HopRankError], str, str]:
-    """Return an error as its class, message and fix: pickled, an exception keeps one text alone."""
+Told = tuple[type[HopRankError], str, str]
+"""An error as its class, message and fix: pickled, an exception keeps one text alone."""
+
+
+def told(error: HopRankError) -> Told:
+    """Return an error as what travels."""
     return type(error), error.message, error.fix
 
 
-def _words(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0] or type(error).__name__
+def attempt(work: Callable[[], _Made], retries: int, failed: Callable[[], str]) -> _Made | Told:
+    """Return what ``work`` makes, tried again ``retries`` times; else the error, which ``failed`` begins in words.
+
+    Ray would try again, too, where it is asked to, but loses what was raised. Wrong input is returned at once.
+    """
+    for left in reversed(range(retries + 1)):
+        try:
+            return work()
+        except InputError as error:
+            return told(error)
+        except Exception as error:
+            if not left:
+                words = str(error).strip().split("\n", 1)[0] or type(error).__name__
+                return WorkerFailed, f"{failed()}: {words} (attempts: {retries + 1}).", FIX
+        time.sleep(_PAUSE)
+    raise AssertionError  # the last attempt returns

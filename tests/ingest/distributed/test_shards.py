@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline.errors import ConfigurationError
-from pipeline.ingest.distributed.cluster import check_answer
 from pipeline.ingest.distributed.shards import Leftovers, Shards
 from pipeline.records import Chunk, Document
 
@@ -94,15 +92,3 @@ def test_leftovers_serve_texts_of_shards_of_other_names(shards: Shards) -> None:
 def test_a_url_that_nothing_opens_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"ray\.shards is 'nowhere://bucket'"):
         Shards("nowhere://bucket", "corpus", ("model",)).embedded()
-
-
-def test_a_machine_without_hoprank_of_another_version_or_without_the_shards_is_named() -> None:
-    own = version("hoprank")
-    check_answer("10.0.0.1", own, reads=True, root="/shards")
-    for found, reads, words in (
-        ("", False, "has no HopRank"),
-        ("0.0.1", True, "has HopRank 0.0.1"),
-        (own, False, "can't read /shards"),
-    ):
-        with pytest.raises(ConfigurationError, match=rf"10\.0\.0\.2 {words}"):
-            check_answer("10.0.0.2", found, reads=reads, root="/shards")

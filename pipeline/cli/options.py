@@ -142,7 +142,9 @@ class Run:
         return read_settings(self.model, self.settings, self.wait)
 
     def by(self, engine: str | None, address: str | None) -> Run:
-        """Return the options with those of an engine; an address alone means Ray."""
+        """Return the options with those of an engine; an address alone means Ray. Raises ConfigurationError."""
+        if address and engine == "local":
+            raise ConfigurationError("--address is of Ray, and --engine is local.", "Leave one of them out.")
         named = {"ingest.engine": engine or ("ray" if address else None), "ray.address": address}
         more = [f"{name}={value}" for name, value in named.items() if value is not None]
         return replace(self, settings=[*(self.settings or ()), *more])

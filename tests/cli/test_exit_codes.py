@@ -112,6 +112,8 @@ def test_wrong_usage(arguments: list[str]) -> None:
         (["context", " \n"], "The question is empty"),
         (["evaluate", "/nowhere/at/all"], "/nowhere/at/all"),
         (["evaluate", ".", "--json", "/nowhere/report.json"], "there is no folder /nowhere"),
+        (["ingest", ".", "--engine", "nonsense"], "ingest.engine"),
+        (["sync", ".", "--engine", "local", "--address", "10.0.0.1:6379"], "--address is of Ray"),
     ],
 )
 def test_what_is_wrong_at_sight_is_said_before_anything_starts(tmp_path: Path, arguments: list[str], says: str) -> None:

@@ -257,6 +257,6 @@ def failed(error: BaseException) -> WorkerFailed:
     """Return the error about what Ray raises, in a line of its words."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # Ray colours it
     lines = [line for line in text.split("\n") if line.strip()] or [type(error).__name__]
-    # A text that begins with the place of a task is a traceback, whose last line of an error is what was raised.
+    # A text that begins with the place of a task is a traceback; its first line of an error is the cause of the others.
     raised = [line for line in lines if re.match(r"\w[\w.]*: ", line)] if lines[0].startswith("ray::") else []
-    return WorkerFailed(f"Ray failed: {(raised or lines[:1])[-1]}", FIX)
+    return WorkerFailed(f"Ray failed: {(raised or lines)[0]}", FIX)

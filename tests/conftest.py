@@ -30,6 +30,7 @@ from pipeline.db.catalogue import Corpus, drop_corpus, find_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
+from pipeline.db.embedded.options import layout
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
@@ -163,8 +164,8 @@ def jars(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def own_server(jars: Path) -> Callable[..., AbstractContextManager[Address]]:
-    """Start a small server that nothing else uses; ``gds=False`` leaves out the jars of GDS."""
-    return lambda *, gds=True: embedded_server(jars, 512, 64, gds=gds)
+    """Start a small server that nothing else uses; ``gds=False`` leaves out GDS, ``fill`` makes its data."""
+    return lambda *, gds=True, fill=None: embedded_server(jars, 512, 64, gds=gds, fill=fill)
 
 
 @pytest.fixture(scope="session")
@@ -340,14 +341,25 @@ def wait_for(address: Address) -> None:
 
 @contextmanager
 def embedded_server(
-    jars: Path, heap_mb: int, page_cache_mb: int, *, gds: bool = True, compilers: int = 1
+    jars: Path,
+    heap_mb: int,
+    page_cache_mb: int,
+    *,
+    gds: bool = True,
+    compilers: int = 1,
+    fill: Callable[[Path], None] | None = None,
 ) -> Iterator[Address]:
-    """Start a server in a temporary home; both of Java's compilers pay for one that serves all tests of a worker."""
+    """Start a server in a temporary home; both of Java's compilers pay for one that serves all tests of a worker.
+
+    ``fill`` is given the home of Neo4j before the start.
+    """
     with tempfile.TemporaryDirectory(prefix="hoprank-tests-", ignore_cleanup_errors=True) as home:
         # Idle minutes end a server whose tests were killed before they could stop it.
         options = ServerOptions(
             Path(home), idle_minutes=15, heap_mb=heap_mb, page_cache_mb=page_cache_mb, jars=jars, gds=gds
         )
+        if fill:
+            fill(layout(options).neo4j)
         try:
             with pytest.MonkeyPatch.context() as environment:
                 if compilers == 2:

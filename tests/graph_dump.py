@@ -40,7 +40,11 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
     )
     for row in edges:
         ends = (names[row["c"]], names[row["t"]])
-        evidence = [value for key, value in sorted(row["p"].items()) if key not in ("since", "until")]
+        evidence = [
+            tuple(value) if isinstance(value, list) else value
+            for key, value in sorted(row["p"].items())
+            if key not in ("since", "until")
+        ]
         # SIMILAR leaves the lesser id, and ids differ from corpus to corpus.
         values = (*(sorted(ends) if row["kind"] == "SIMILAR" else ends), *evidence)
         add(found, corpus.generation, row["kind"], values, row["p"])
@@ -77,7 +81,13 @@ def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple
     if "Document" in labels:
         return "documents", p["key"], (p["key"], p["title"], p["path"], p["hash"], metadata)
     columns = "ordinal text title heading start end line_start line_end tokens embedded".split()
-    values = (p["document"], *(p[column] for column in columns), tuple(p["links"]), len(p["embedding"]), metadata)
+    values = (
+        p["document"],
+        *(p[column] for column in columns),
+        tuple(p.get("links", ())),
+        len(p["embedding"]),
+        metadata,
+    )
     return "chunks", (p["document"], p["ordinal"]), values
 
 

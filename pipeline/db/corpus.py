@@ -11,8 +11,9 @@ from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
+from pipeline.db.indexes import has_fulltext_index
 from pipeline.db.queries import load_queries
-from pipeline.errors import Superseded
+from pipeline.errors import CorpusError, Superseded
 
 _Result = TypeVar("_Result")
 
@@ -80,15 +81,23 @@ class CorpusHandle:
 
         ``identifiers`` are the names of the query besides the corpus's. ``unpublished`` is the row of a corpus whose
         indexes aren't made yet. Raises Superseded if the corpus was
-        dropped or renamed, or if another generation is visible ``now``, after the reads of the query.
+        dropped or renamed, or if another generation is visible ``now``, after the reads of the query; CorpusError if it
+        has no indexes.
         """
         try:
             rows = self.read(name, identifiers, **params)
-        except ClientError:
-            # A dropped corpus has no indexes any more either; that raises Superseded here.
-            if unpublished is None or self.read_visible("corpus_size")["generation"]:
+        except ClientError as error:
+            if name == "corpus_size":
                 raise
-            return unpublished
+            # A dropped corpus has no indexes any more either; that raises Superseded here.
+            if not self.read_visible("corpus_size")["generation"] and unpublished is not None:
+                return unpublished
+            if has_fulltext_index(self.client, self.id):
+                raise
+            raise CorpusError(
+                f"The corpus {self.name!r} lacks its indexes, as neo4j-admin imports it.",
+                f"Complete it: hoprank migrate {self.name}.",
+            ) from error
         if (
             not rows
             or rows[0]["name"] != self.name

@@ -131,6 +131,11 @@ def ensure_schema(
     )
 
 
+def has_fulltext_index(client: Client, corpus_id: str) -> bool:
+    """Return whether a corpus has its full-text index, under either name."""
+    return bool(_states(client, fulltext_indexes(corpus_id)))
+
+
 def renew_fulltext_index(client: Client, corpus_id: str, analyzer: str, *, filterable: bool) -> str | None:
     """Give a corpus a full-text index of the present fields if it has one of others; return the index's name.
 

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from pipeline.errors import SourceError
 
+SCRIPT = "import.sh"
+"""The file of an export for neo4j-admin that holds the command."""
+
 
 class Format(StrEnum):
     """An export format of a corpus; ``jsonl`` and ``parquet`` can be imported."""
@@ -15,6 +18,7 @@ class Format(StrEnum):
     JSONL = "jsonl"  # the whole corpus, one part a line
     GRAPHML = "graphml"  # nodes and edges, for Gephi, networkx and igraph
     PARQUET = "parquet"  # the whole corpus, a folder with a table for each kind of part
+    NEO4J_ADMIN = "neo4j-admin"  # the graph as it is stored, a folder of CSV for Neo4j's own import
 
     @classmethod
     def of(cls, path: Path) -> Format:
@@ -27,7 +31,7 @@ class Format(StrEnum):
             return form
         raise SourceError(
             f"A corpus can't be exported as {path.suffix}: {path}.",
-            "Name a file .jsonl or .graphml, or a folder for tables of Parquet; or give --format.",
+            "Name a file .jsonl or .graphml, or a folder for tables of Parquet; or give --format, as for neo4j-admin.",
         )
 
 

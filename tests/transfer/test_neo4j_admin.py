@@ -258,19 +258,20 @@ def name(hoprank: HopRank, shared_corpus_name: str) -> str:
 
 @pytest.mark.slow
 def test_an_export_beside_a_run_that_died_is_that_of_before(
-    hoprank: HopRank, name: str, monkeypatch: pytest.MonkeyPatch
+    hoprank: HopRank, corpus_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     def parts() -> list[str]:
-        return sorted(map(repr, stored(open_corpus(hoprank.client, name))))
+        return sorted(map(repr, stored(open_corpus(hoprank.client, corpus_name))))
 
+    ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, documents(), corpus_name)
     before = parts()
     with monkeypatch.context() as patched:
         patched.setattr(WriteSession, "publish", die)
         with pytest.raises(KeyboardInterrupt):
-            hoprank.add([{"id": "n3.md", "text": "Ada Lovelace met nobody."}], corpus=name)
+            hoprank.add([{"id": "n3.md", "text": "Ada Lovelace met nobody."}], corpus=corpus_name)
 
     assert parts() == before
 

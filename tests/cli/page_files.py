@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pygit2
 
 ISLANDS = {
@@ -130,6 +132,9 @@ def write_all(root: Path) -> None:
         "big.jsonl": "".join(f"{json.dumps(line)}\n" for line in GRAPH),
     }
     _write(root, texts)
+    (root / "tables").mkdir()
+    for name in ("table.parquet", "tables/part-0.parquet"):
+        pq.write_table(pa.table({"id": ["t"], "text": ["The gauge of Vind was mended."]}), root / name)
     for name in ("my-queryset", "other-queryset", "my-questions"):
         _queryset(root / name, documents=name != "my-questions")
     _tasks(root / "tasks")

@@ -195,6 +195,7 @@ def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vector
         monkeypatch.undo()
 
         assert vector_indexes(cypher, going.vector_index) == ["ONLINE"]
+        drop_corpus(client, get_corpus(client, other))
     assert vector_indexes(cypher, going.vector_index) == []
 
 

@@ -122,6 +122,9 @@ CALL (corpus) {
   MATCH (n:$($label)) WHERE <visible(n, corpus.generation)>
   RETURN n AS source, null AS target, 0.0 AS weight
   UNION ALL
+  MATCH (n:Document {corpus: corpus.id}) WHERE <visible(n, corpus.generation)>
+  RETURN n AS source, null AS target, 0.0 AS weight
+  UNION ALL
   MATCH (a:$($label))-[r]->(b)
   WHERE <visible(r, corpus.generation)> AND (type(r) IN $undirected OR $direction <> 'in')
   RETURN a AS source, b AS target, coalesce(r.score, 1.0) AS weight

@@ -163,3 +163,11 @@ def test_only_the_visible_generation_is_seen(hoprank: HopRank, corpus_name: str,
 def test_a_corpus_that_is_not_there_is_named(hoprank: HopRank) -> None:
     with pytest.raises(CorpusError, match="no corpus 'nowhere at all'"):
         KnowledgeGraph.open("nowhere at all", client=hoprank.client)
+
+
+def test_a_corpus_without_a_word_is_drawn_too(hoprank: HopRank, corpus_name: str) -> None:
+    hoprank.add([{"id": "blank", "text": ""}], corpus_name)
+
+    drawn = hoprank.read_graph(corpus_name, lambda graph: graph.picture(10), corpus=True)
+
+    assert [node["type"] for node in drawn["nodes"]] == ["document"]

@@ -105,12 +105,19 @@ def _declared(client: Client, queries: Sequence[str]) -> dict[str, Callable[[], 
 
 
 def ensure_schema(
-    client: Client, corpus_id: str, fingerprint: str, dimension: int, analyzer: str, *, filterable: bool = False
+    client: Client,
+    corpus_id: str,
+    fingerprint: str,
+    dimension: int,
+    analyzer: str,
+    *,
+    filterable: bool = False,
+    before_last: Callable[[], None] = lambda: None,
 ) -> None:
     """Create the missing constraints and indexes of a corpus, and wait until they are online.
 
-    A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms.
-    The corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
+    A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms. The
+    full-text index is made last, after a call of ``before_last``. The corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
     meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
     indexes.
     """
@@ -119,6 +126,7 @@ def ensure_schema(
 
     def create_fulltext_index() -> None:
         if not _states(client, [second]):
+            before_last()
             _create_fulltext_index(client, corpus_id, first, analyzer, filterable=filterable)
 
     ensure_indexes(

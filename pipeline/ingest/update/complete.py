@@ -6,7 +6,7 @@ from typing import Any
 from neo4j import Record
 
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.indexes import CONSTRAINTS, ensure_declared, ensure_schema, has_fulltext_index
+from pipeline.db.indexes import ensure_schema
 from pipeline.db.lease import LeasedWrites
 
 AS_JSON = "as_json"
@@ -22,11 +22,6 @@ def complete(corpus: CorpusHandle, writer: str) -> None:
     Raises ConfigurationError if the server lacks the corpus's analyser.
     """
     record = corpus.record
-    if not has_fulltext_index(corpus.client, corpus.id):
-        ensure_declared(corpus.client, CONSTRAINTS)
-        writes = LeasedWrites(corpus, writer)
-        writes.write_rows("restore_nodes", map(_restored, corpus.stream("nodes_kept_as_json")), batch=_BATCH)
-        writes.write_rows("restore_edges", map(_restored, corpus.stream("edges_kept_as_json")), batch=_BATCH)
     ensure_schema(
         corpus.client,
         corpus.id,
@@ -34,7 +29,14 @@ def complete(corpus: CorpusHandle, writer: str) -> None:
         record.dimension,
         record.analyzer,
         filterable=bool(record.filterable),
+        before_last=lambda: _restore(corpus, writer),
     )
+
+
+def _restore(corpus: CorpusHandle, writer: str) -> None:
+    writes = LeasedWrites(corpus, writer)
+    writes.write_rows("restore_nodes", map(_restored, corpus.stream("nodes_kept_as_json")), batch=_BATCH)
+    writes.write_rows("restore_edges", map(_restored, corpus.stream("edges_kept_as_json")), batch=_BATCH)
 
 
 def _restored(row: Record) -> dict[str, Any]:

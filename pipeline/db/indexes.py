@@ -117,9 +117,9 @@ def ensure_schema(
     """Create the missing constraints and indexes of a corpus, and wait until they are online.
 
     A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms. The
-    full-text index is made last, after a call of ``before_last``. The corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
-    meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
-    indexes.
+    full-text index is made last, after a call of ``before_last``. The corpus must exist and the caller must hold its
+    lease; otherwise another process may drop its model's index meanwhile. Raises ConfigurationError if the server lacks
+    the analyser, ServerUnsupported if it has no vector indexes.
     """
     vector_index = vector_index_of(corpus_id, fingerprint, filterable=filterable)
     first, second = fulltext_indexes(corpus_id)

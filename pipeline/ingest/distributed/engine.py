@@ -11,10 +11,9 @@ import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from pipeline.db.client import Client
+from pipeline.db.client import Client, batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import WorkerFailed
@@ -43,8 +42,6 @@ from pipeline.settings import Settings
 
 _FILES = 32  # of a task: starting one takes milliseconds, and a slow file holds up few others; chosen by hand
 _WINDOW = 64  # batches of documents, of a million characters at most each, that are on the way to be cut; by hand
-
-_Item = TypeVar("_Item")
 
 
 class RayEngine(Engine):
@@ -84,7 +81,7 @@ class RayEngine(Engine):
         return read(paths, strict=strict, limits=sources.limits, code=sources.code, parse=self._parsed)
 
     def _parsed(self, files: Iterable[SourceFile], limits: Limits) -> Generator[Document | Unreadable, None, None]:
-        blocks = [row(block) for block in _parts(files, _FILES)]
+        blocks = [row(block) for block in batches(files, _FILES)]
         for found in self._map(blocks, read_files, {"limits": limits, "retries": self._settings.ray.retries}):
             yield from (item if isinstance(item, Document) else Unreadable(*item[1:]) for item in _checked(found))
 
@@ -131,7 +128,7 @@ class RayEngine(Engine):
     def _batches(self, changes: Changes) -> Iterator[list[Document]]:
         """Yield the documents of each shard, the same whenever it is asked."""
         for batch in changes.documents.batches():
-            yield from _parts(batch, self._settings.ray.shard_documents)
+            yield from batches(batch, self._settings.ray.shard_documents)
 
     def _chunk(
         self,
@@ -160,7 +157,7 @@ class RayEngine(Engine):
         retries = self._settings.ray.retries
         arguments = {"model": self._model, "shards": shards, "corpus_id": corpus_id, "retries": retries}
         # A window at a time, so that not all documents are in memory at once.
-        for window in _parts(named, _WINDOW):
+        for window in batches(named, _WINDOW):
             for name, hashes in self._map(list(map(row, window)), cut_documents, arguments):
                 yield name, _checked(hashes)
 
@@ -214,13 +211,6 @@ class RayEngine(Engine):
             raise WorkerFailed(f"The shard {name} is gone from {shards.folder}.", "Leave ray.shards alone meanwhile.")
         chunked = list(zip(documents, found[0], strict=True))
         return assembled(chunked, vectors, self.embedder.dimension)
-
-
-def _parts(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    """Yield the items in order, in lists of at most ``size``."""
-    rest = iter(items)
-    while part := list(islice(rest, size)):
-        yield part
 
 
 def _checked(value: Any) -> Any:

@@ -8,6 +8,16 @@ from typing import Any, NamedTuple
 
 from pipeline.errors import SourceError
 
+TABLES = {
+    "corpus": "corpus",
+    "document": "documents",
+    "chunk": "chunks",
+    "entity": "entities",
+    "counts": "counts",
+    "edge": "edges",
+}
+"""The names of tables in a folder, by the kind of their parts."""
+
 SCRIPT = "import.sh"
 """The file of an export for neo4j-admin that holds the command."""
 

@@ -24,7 +24,7 @@ from pipeline.db.indexes import LIVE
 from pipeline.errors import SourceError
 from pipeline.ingest.update.complete import AS_JSON
 from pipeline.records import METADATA
-from pipeline.transfer.formats import SCRIPT, Part
+from pipeline.transfer.formats import SCRIPT, TABLES, Part
 
 MOST_TABLES = 16  # of a kind, for properties of several types, all of them open; chosen by hand
 MOST_COLUMNS = 500  # of a table: a row is as long as the place of its last one; chosen by hand
@@ -32,14 +32,6 @@ MOST_COLUMNS = 500  # of a table: a row is as long as the place of its last one;
 _SEPARATOR = "\x1f"  # between the items of a list
 _NO_NAME = frozenset("{}()")  # what a header takes for options and groups, with characters that aren't printable
 _TYPES = {bool: "boolean", int: "long", float: "double", str: "string"}
-_TABLES = {
-    "corpus": "corpus",
-    "document": "documents",
-    "chunk": "chunks",
-    "entity": "entities",
-    "counts": "counts",
-    "edge": "edges",
-}
 _NODE = ("id:ID", ":LABEL")
 _EDGE = (":START_ID", ":END_ID", ":TYPE")
 _OF_THE_SERVER = ("writer", "writer_since", "writer_seen", "staging", "text_index", "lock")
@@ -106,7 +98,7 @@ def write_neo4j_admin(parts: Iterable[Part], path: Path) -> None:
     """Write :func:`stored` parts as tables into the new folder ``path``, and the command that imports them."""
     path.mkdir()
     with ExitStack() as stack:
-        kinds = {kind: _Tables(stack, path, name, _EDGE if kind == "edge" else _NODE) for kind, name in _TABLES.items()}
+        kinds = {kind: _Tables(stack, path, name, _EDGE if kind == "edge" else _NODE) for kind, name in TABLES.items()}
         for part in parts:
             kinds[part.kind].write(part.value["fixed"], part.value["properties"])
     tables = [(kind, table) for kind, of_kind in kinds.items() for table in of_kind.tables]

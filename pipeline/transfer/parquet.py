@@ -23,7 +23,7 @@ from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.rows import table_rows
 from pipeline.records import METADATA, metadata_of
 from pipeline.transfer.check import GUARD, checked
-from pipeline.transfer.formats import Part
+from pipeline.transfer.formats import TABLES, Part
 
 _BATCH = 5_000  # rows of a row group; chosen by hand, not measured
 
@@ -53,14 +53,6 @@ _SCHEMAS = {
     kind: pa.schema([(name, type_) for type_, names in columns for name in names.split()])
     for kind, columns in _COLUMNS.items()
 }
-_TABLES = {
-    "corpus": "corpus",
-    "document": "documents",
-    "chunk": "chunks",
-    "entity": "entities",
-    "counts": "counts",
-    "edge": "edges",
-}
 
 
 def write_parquet(parts: Iterable[Part], path: Path) -> None:
@@ -68,7 +60,7 @@ def write_parquet(parts: Iterable[Part], path: Path) -> None:
     path.mkdir()
     with ExitStack() as stack:
         writers = {
-            kind: stack.enter_context(pq.ParquetWriter(path / f"{_TABLES[kind]}.parquet", schema))
+            kind: stack.enter_context(pq.ParquetWriter(path / f"{TABLES[kind]}.parquet", schema))
             for kind, schema in _SCHEMAS.items()
         }
         # The parts of a kind follow each other, so batches are full but for the last of each.
@@ -112,7 +104,7 @@ def read_parquet(path: Path) -> Iterator[Part]:
     Raises SourceError naming the table and the row that is no part of a corpus, a table that is missing or can't be
     read, and an export that isn't whole.
     """
-    for name in _TABLES.values():
+    for name in TABLES.values():
         if not (path / f"{name}.parquet").is_file():
             raise SourceError(
                 f"{path} has no {name}.parquet, so it is no whole export of a corpus.",
@@ -123,7 +115,7 @@ def read_parquet(path: Path) -> Iterator[Part]:
 
 
 def _values(path: Path, process: ParserProcess) -> Iterator[tuple[str, Any, Line]]:
-    for kind, name in _TABLES.items():
+    for kind, name in TABLES.items():
         file = path / f"{name}.parquet"
         columns = tuple(_SCHEMAS[kind].names)
         with GUARD.naming(file):

@@ -221,6 +221,11 @@ class Busy(Fault):
     """Another process held a lease or lock for longer than the time to wait."""
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error of any library says, or its class if it says nothing."""
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str, *, cutoff: float = 0.5) -> str:  # chosen by hand
     """Return the fix of an error about an unknown name: the closest of the known ones, else ``otherwise``.
 

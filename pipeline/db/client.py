@@ -26,6 +26,7 @@ from pipeline.errors import (
     ServerLost,
     ServerUnreachable,
     ServerUnsupported,
+    first_line,
 )
 
 OLDEST_VERSION = (2026, 2)
@@ -333,7 +334,7 @@ class Client(AbstractContextManager["Client"]):
         except (*_GONE, driver_errors.ConfigurationError, ServerLost, OSError, ValueError) as error:
             reason = error.__cause__ if isinstance(error, ServerLost) else error
             raise ServerUnreachable(
-                f"No Neo4j answers at {uri} ({_first_line(reason or error)}).",
+                f"No Neo4j answers at {uri} ({first_line(reason or error)}).",
                 "Check NEO4J_URI, or unset it to use the embedded server.",
             ) from error
 
@@ -347,7 +348,7 @@ class Client(AbstractContextManager["Client"]):
         except _PASSING as error:
             self._forget_unknown(error)
             happened = "went away" if isinstance(error, _GONE) else "kept failing"
-            raise ServerLost(f"Neo4j at {uri} {happened} ({_first_line(error)}).", _AGAIN) from error
+            raise ServerLost(f"Neo4j at {uri} {happened} ({first_line(error)}).", _AGAIN) from error
         except driver_errors.ClientError as error:
             if error.code == "Neo.ClientError.Database.DatabaseNotFound":
                 raise ServerError(
@@ -355,7 +356,7 @@ class Client(AbstractContextManager["Client"]):
                     "Check NEO4J_DATABASE; Community has only neo4j.",
                 ) from error
             if self._forget_unknown(error):
-                problem = f"Neo4j at {uri} doesn't know what was written last ({_first_line(error)})."
+                problem = f"Neo4j at {uri} doesn't know what was written last ({first_line(error)})."
                 raise ServerLost(problem, _AGAIN) from error
             if not _is_ended(error):
                 raise
@@ -401,7 +402,3 @@ def batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
     remaining = iter(items)
     while part := list(islice(remaining, size)):
         yield part
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0] or type(error).__name__

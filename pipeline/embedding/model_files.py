@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import ConfigurationError, DownloadFailed
+from pipeline.errors import ConfigurationError, DownloadFailed, first_line
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -105,7 +105,7 @@ class ModelFiles:
             except OfflineModeIsEnabled as error:
                 raise OSError("it isn't on this machine, and HF_HUB_OFFLINE forbids a download") from error
             except Exception as error:  # of several libraries: names and proxies that can't be resolved, timeouts
-                reason = str(error).strip().split("\n", 1)[0] or type(error).__name__
+                reason = first_line(error)
                 raise OSError(
                     f"it isn't on this machine, and {constants.ENDPOINT} can't be reached: {reason}"
                 ) from error

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import ConfigurationError, ExtraMissing, Fault
+from pipeline.errors import ConfigurationError, ExtraMissing, Fault, first_line
 from pipeline.ingest.distributed.shards import Shards
 from pipeline.settings import RaySettings
 
@@ -134,7 +134,7 @@ def _started(start: Callable[[], None], settings: RaySettings) -> Iterator[None]
     try:
         if not begun.wait(settings.start_timeout) or errors:
             late = f"no answer in {settings.start_timeout:g} seconds"
-            raise _not_started(settings.address, _reason(errors[0]) if errors else late)
+            raise _not_started(settings.address, first_line(errors[0]) if errors else late)
         yield
     finally:
         ended.set()
@@ -151,10 +151,6 @@ def _not_started(address: str, reason: str) -> ConfigurationError | Fault:
         "Its logs are below /tmp/ray/session_latest/logs. Raise ray.start_timeout on a slow machine, or leave out"
         " --engine ray.",
     )
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0] or type(error).__name__
 
 
 def check_workers(shards: Shards, settings: RaySettings) -> None:
@@ -193,7 +189,7 @@ def check_workers(shards: Shards, settings: RaySettings) -> None:
             found, read = ray.get(answer, timeout=settings.start_timeout)
         except Exception as error:
             fix = "Install HopRank with the extra ray there, in the same version of Python."
-            raise ConfigurationError(f"Ray's machine {address} can't run HopRank: {_reason(error)}", fix) from error
+            raise ConfigurationError(f"Ray's machine {address} can't run HopRank: {first_line(error)}", fix) from error
         check_answer(address, found, reads=read == content, root=shards.root)
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import ConfigurationError, HopRankError, InputError, WorkerFailed
+from pipeline.errors import ConfigurationError, HopRankError, InputError, WorkerFailed, first_line
 from pipeline.files import Limits
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import Chunker, cut
@@ -171,7 +171,6 @@ def attempt(work: Callable[[], _Made], retries: int, failed: Callable[[], str]) 
             return told(error)
         except Exception as error:
             if not left:
-                words = str(error).strip().split("\n", 1)[0] or type(error).__name__
-                return WorkerFailed, f"{failed()}: {words} (attempts: {retries + 1}).", FIX
+                return WorkerFailed, f"{failed()}: {first_line(error)} (attempts: {retries + 1}).", FIX
         time.sleep(_PAUSE)
     raise AssertionError  # the last attempt returns

@@ -41,7 +41,7 @@ DEFAULT_NAME = "default"
 """Name of the corpus that is meant where none is named."""
 
 NO_FIELDS = "none"
-"""What is written in place of fields to declare none."""
+"""The word in place of fields that declares none."""
 
 _DELETE_BATCH = 10_000  # nodes in a transaction; chosen by hand, not measured
 

@@ -80,9 +80,8 @@ class CorpusHandle:
         """Run the read query ``name`` and return its row, which has the corpus's ``name`` and ``generation``.
 
         ``identifiers`` are the names of the query besides the corpus's. ``unpublished`` is the row of a corpus whose
-        indexes aren't made yet. Raises Superseded if the corpus was
-        dropped or renamed, or if another generation is visible ``now``, after the reads of the query; CorpusError if it
-        has no indexes.
+        indexes aren't made yet. Raises Superseded if the corpus was dropped or renamed, or if another generation is
+        visible ``now``, after the reads of the query; CorpusError if it has no indexes.
         """
         try:
             rows = self.read(name, identifiers, **params)

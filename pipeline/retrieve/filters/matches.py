@@ -155,7 +155,7 @@ class FilterMatcher:
         else:
             matches = self._read(make_plan(filter_, self._corpus.record.filterable))
         with self._lock:
-            # Of threads that ask at once the first one's is kept, so that one of them scans.
+            # The first one's is kept if threads ask at once, so that one of them scans.
             kept = self._known.get(key)
             matches = kept if kept is not None and kept.generation == matches.generation else matches
             self._known.use(key, matches)

@@ -29,7 +29,7 @@ _LONGEST_IMPORT = 4000
 _MOST_IMPORT_LINES = 200
 
 _APART = {"python": re.compile(r"\n[ \t]*\n(?=(?:#.*\n)*(?:@|(?:async |class |def )))")}
-"""What is before a definition at the top level, by language: a blank line, for a comment above belongs to it.
+"""The text before a definition at the top level, by language: a blank line, for a comment above belongs to it.
 
 It may be within a string or brackets. Then the piece before has an unclosed one, and the file is parsed as a whole.
 """

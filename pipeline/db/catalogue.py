@@ -22,7 +22,7 @@ from pipeline.db.indexes import (
     vector_index_of,
     vector_label,
 )
-from pipeline.db.writers import is_stale
+from pipeline.db.writers import is_stale, named
 from pipeline.edges import EdgeKind
 from pipeline.errors import Busy, FingerprintError, InputError, Superseded, UnknownCorpus, UnknownGraph, did_you_mean
 from pipeline.records import Fingerprint
@@ -226,7 +226,7 @@ def check_idle(client: Client) -> None:
     """Raise Busy if a live process writes to any corpus, or replaces any graph."""
     for row in client.read("writers"):
         if not is_stale(row["writer"], row["silent"]):
-            host, pid, _ = row["writer"].split("/", 2)
+            host, pid = named(row["writer"])
             raise Busy(
                 f"Process {pid} on {host} is writing to {row['name']!r}.",
                 "Run this again when it is done; or cut it off: `hoprank db stop`.",

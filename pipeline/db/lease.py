@@ -12,7 +12,7 @@ from neo4j import Record
 from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Transaction, batches
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.writers import is_elsewhere, is_stale, new_writer
+from pipeline.db.writers import is_elsewhere, is_stale, named, new_writer
 from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
 
 _RETRY_SECONDS = 0.5  # interval of attempts to take a lease that is held; chosen by hand, not measured
@@ -113,7 +113,7 @@ def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle
         if left <= 0:
             break
         time.sleep(min(left, _RETRY_SECONDS))
-    host, pid, _ = row["holder"].split("/", 2)  # see new_writer
+    host, pid = named(row["holder"])
     raise Busy(
         f"Process {pid} on {host} has been writing to the corpus {corpus.name!r} since {row['since']}.",
         "Wait until it is done and run this again, or give --wait SECONDS.",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 
-from pipeline.db.writers import is_stale, new_writer
+from pipeline.db import writers
+from pipeline.db.writers import is_elsewhere, is_stale, named, new_writer
 
 WRITE = """
 from pipeline.db.writers import new_writer
@@ -66,6 +69,27 @@ def test_another_boot_and_another_start_are_other_processes(other: tuple[str, su
 
     assert is_stale(f"{host}/{pid}/{boot}:{int(ticks) + 1}/{end}")
     assert is_stale(f"{host}/{pid}/{boot[::-1]}:{ticks}/{end}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are no namespaces of processes")
+def test_a_process_in_a_container_of_this_name_is_on_another_machine(
+    other: tuple[str, subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pid").symlink_to("pid:[4026539999]")
+    with new_writer() as own:
+        monkeypatch.setattr(writers, "_PID_NAMESPACE", tmp_path / "pid")
+        writers._numbering.cache_clear()
+        # Their numbers mean other processes there, or none.
+        for writer in (own, other[0], re.sub("/[0-9]+/", "/1/", own)):
+            assert [is_stale(writer, silent) for silent in (None, 60, 180)] == [False, False, True]
+            assert is_elsewhere(writer)
+            assert named(writer) == (socket.gethostname(), writer.split("/")[1])
+        with new_writer() as neighbour:
+            assert not is_stale(neighbour, 180)
+            monkeypatch.undo()
+            writers._numbering.cache_clear()
+            assert not is_stale(neighbour, 60)
+            assert not is_stale(own, 180)
 
 
 def test_ids_of_older_versions_are_read(other: tuple[str, subprocess.Popen[str]]) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from subprocess import PIPE, Popen
 
 import neo4j
 import pytest
 
 from pipeline.db.client import Client
+from pipeline.db.embedded import Address
 from pipeline.db.writers import new_writer
 from pipeline.errors import JobError, UnknownJob
 from pipeline.serve.jobs.records import Advance, Kind, Problem, Request, State
@@ -85,6 +91,53 @@ def test_a_job_of_a_dead_owner_is_queued_again(store: JobStore) -> None:
     assert store.get(job.id).state is State.QUEUED
     assert store.beat(job.id, dead, Advance()), "the old owner stops"
     store.cancel(job.id)
+
+
+SERVICE = """
+import os, socket, sys
+from pipeline.db import writers
+from pipeline.db.client import Client
+from pipeline.db.embedded import Address
+from pipeline.serve.jobs.store import JobStore
+from pathlib import Path
+socket.gethostname = lambda: "replica"
+os.getpid = lambda: 1
+writers._PID_NAMESPACE = Path(sys.argv[1])
+with Client(Address(*sys.argv[2:])) as client, writers.new_writer() as owner:
+    store = JobStore(client)
+    job = store.claim(owner)
+    print(job and job.id, owner, flush=True)
+    while line := sys.stdin.readline():
+        store.recover()
+        print(flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_services_in_containers_of_one_name_leave_each_other_their_jobs(
+    store: JobStore, address: Address, tmp_path: Path
+) -> None:
+    """Each finds itself under the number of the other's process."""
+    jobs = [store.create(Kind.SYNC, corpus, REQUEST) for corpus in ("one", "two")]
+    with ExitStack() as stack:
+        services = []
+        for number, job in enumerate(jobs):
+            (tmp_path / str(number)).symlink_to(f"pid:[40265{number}]")
+            command = [sys.executable, "-c", SERVICE, str(tmp_path / str(number)), *asdict(address).values()]
+            service = stack.enter_context(Popen(command, stdin=PIPE, stdout=PIPE, text=True))
+            stack.callback(service.kill)
+            assert service.stdout
+            claimed, owner = service.stdout.readline().split()
+            assert claimed == job.id
+            stack.callback(store.finish, job.id, owner, State.FAILED, keep_request=False)
+            services.append(service)
+        for service in services * 2:
+            assert service.stdin
+            assert service.stdout
+            service.stdin.write("\n")
+            service.stdin.flush()
+            service.stdout.readline()
+        assert [store.get(job.id).state for job in jobs] == [State.RUNNING, State.RUNNING]
 
 
 def test_an_owner_on_another_machine_is_dead_if_it_is_silent_between_two_looks(

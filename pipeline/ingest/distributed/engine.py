@@ -7,6 +7,7 @@ decides what changed, looks up which vectors the graph has, and alone writes to 
 
 import logging
 import re
+import uuid
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -167,18 +168,33 @@ class RayEngine(Engine):
         gpus = self.cluster.gpus if self._settings.embed.device != "cpu" else 0
         # More actors than processors would wait for ever for one.
         actors = max(1, min(gpus or self.cluster.cpus, self._settings.ray.workers or len(names), len(names)))
-        retries = self._settings.ray.retries
-        model = {"model": self._model, "shards": shards, "precision": precision, "retries": retries}
+        retries, run = self._settings.ray.retries, uuid.uuid4().hex
+        embed = {"model": self._model, "shards": shards, "run": run, "precision": precision, "retries": retries}
         options = {
-            "fn_constructor_kwargs": model,
+            "fn_constructor_kwargs": embed,
             "compute": import_ray().data.ActorPoolStrategy(size=actors),
             "num_gpus": 1 if gpus else 0,
             # By default an actor that dies is replaced without end: a shard that kills it would be tried for ever.
             "max_restarts": retries,
             "max_task_retries": retries,
         }
-        for _, made in self._map(list(map(row, names)), EmbedShards, options=options):
+        for _, made in self._naming(shards, run, self._map(list(map(row, names)), EmbedShards, options=options)):
             yield _checked(made)
+
+    def _naming(self, shards: Shards, run: str, made: Iterator[Any]) -> Iterator[Any]:
+        """Yield what is ``made``; name the documents of the shard that was tried most often where Ray gives up."""
+        try:
+            yield from made
+        except WorkerFailed as error:
+            begun = shards.begun(run)
+            most = max(begun.values(), default=0)
+            spans = [span for name in sorted(begun) if begun[name] == most and (span := shards.documents(name))]
+            if not spans:
+                raise
+            problem = f"A worker of Ray died {most} times" if most > 1 else "A worker of Ray died"
+            raise WorkerFailed(
+                f"{problem} while it embedded the documents {' or '.join(spans)}. {error.message}", error.fix
+            ) from error
 
     def _map(
         self,

@@ -7,6 +7,7 @@ whoever may write to the folder can't run code in the process that reads it.
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ _LAYOUT = "1"
 """Raised when the content of a shard changes, so that what another version of HopRank left isn't read."""
 
 _CHUNKS, _VECTORS, _KNOWN = "chunks", "vectors", "known"
-_PARTIAL = "partial"
+_PARTIAL, _BEGUN = "partial", "begun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,12 @@ class Shards:
         texts: dict[str, str] = json.loads(table.schema.metadata[b"texts"])
         return [_chunks().validate_json(row) for row in table["chunks"].to_pylist()], texts
 
+    def documents(self, name: str) -> str:
+        """Return the first and the last document with chunks in a shard: 'a' to 'b'; empty if that isn't known."""
+        found = self.read_chunks(name)
+        keys = [chunks[0].document_key for chunks in found[0] if chunks] if found else []
+        return f"{keys[0]!r} to {keys[-1]!r}" if keys else ""
+
     def write_vectors(self, name: str, vectors: Mapping[str, Vector], *, known: bool = False) -> None:
         """Write the vectors of a shard's texts by hash, or those of them that are ``known`` before it is embedded."""
         rows = np.ascontiguousarray(np.stack(list(vectors.values())) if vectors else np.zeros((0, 1)), dtype="<f4")
@@ -89,11 +96,19 @@ class Shards:
 
     def embedded(self) -> set[str]:
         """Return the names of the shards that have vectors, of a run that didn't end."""
+        return {parts[0] for parts in self._files() if parts[1:] == [_VECTORS, "parquet"]}
+
+    def begin(self, name: str, run: str) -> None:
+        """Record an attempt of a run at a shard: a worker that dies of it can't tell."""
         system, folder = self._at(self._own)
-        with suppress(FileNotFoundError):
-            files = (str(file).rsplit("/", 1)[-1].split(".") for file in system.ls(folder, detail=False))
-            return {parts[0] for parts in files if parts[1:] == [_VECTORS, "parquet"]}
-        return set()
+        system.makedirs(folder, exist_ok=True)
+        system.pipe_file(f"{folder}/{name}.{run}.{uuid.uuid4().hex}.{_BEGUN}", b"-")
+
+    def begun(self, run: str) -> Counter[str]:
+        """Return the number of a run's attempts at each shard that has no vectors yet."""
+        done = self.embedded()
+        attempts = (parts[0] for parts in self._files() if parts[1:2] == [run] and parts[3:] == [_BEGUN])
+        return Counter(name for name in attempts if name not in done)
 
     def remove(self) -> None:
         """Remove all shards of the corpus."""
@@ -114,6 +129,14 @@ class Shards:
             return bytes(system.cat_file(path))
         except Exception:  # file systems of other packages raise their own
             return None
+
+    def _files(self) -> list[list[str]]:
+        """Return the names of the files there are, each split at its dots."""
+        system, folder = self._at(self._own)
+        with suppress(FileNotFoundError):
+            # A listing that is kept would lack what other processes have written.
+            return [str(file).rsplit("/", 1)[-1].split(".") for file in system.ls(folder, detail=False, refresh=True)]
+        return []
 
     @property
     def _own(self) -> str:

@@ -99,15 +99,16 @@ def cut_documents(table: pa.Table, model: Model, shards: Shards | None, corpus_i
 
 
 class EmbedShards:
-    """Embeds the texts of shards: an actor, which holds the model."""
+    """Embeds the texts of shards in a run: an actor, which holds the model."""
 
-    def __init__(self, model: Model, shards: Shards, precision: Precision, retries: int) -> None:
-        self._model, self._shards, self._precision, self._retries = model, shards, precision, retries
+    def __init__(self, model: Model, shards: Shards, run: str, precision: Precision, retries: int) -> None:
+        self._model, self._shards, self._run, self._precision, self._retries = model, shards, run, precision, retries
         self._embedder: Embedder | None = None
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """Write the vectors of a shard; return its name and the number of texts that were encoded."""
         name: str = value_of(table)
+        self._shards.begin(name, self._run)
         return row((name, attempt(lambda: self._embed(name), self._retries, lambda: self._failed(name))))
 
     def _encode(self, texts: Sequence[str]) -> list[Vector]:
@@ -140,8 +141,7 @@ class EmbedShards:
                 self._encode([texts[hash_] for hash_ in hashes if hash_ in texts and hash_ not in known])
             except Exception:
                 return f"The document {chunks[0].document_key!r} can't be embedded"
-        keys = [chunks[0].document_key for chunks in documents if chunks]
-        return f"The documents {keys[0]!r} to {keys[-1]!r} can't be embedded together"
+        return f"The documents {self._shards.documents(name)} can't be embedded together"
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,9 +52,9 @@ class Endpoint(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.reset()
 
-    def reset(self, *, held_after: int | None = None, poison: str = "") -> None:
+    def reset(self, *, held_after: int | None = None, poison: str = "", deadly: str = "") -> None:
         self.texts: Counter[str] = Counter()
-        self.held_after, self.poison = held_after, poison
+        self.held_after, self.poison, self.deadly = held_after, poison, deadly
         self.holds, self.free = threading.Event(), threading.Event()
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -72,6 +73,9 @@ class Handler(BaseHTTPRequestHandler):
         if server.held_after is not None and sum(server.texts.values()) >= server.held_after:
             server.holds.set()
             server.free.wait(60)
+        if server.deadly and any(server.deadly in text for text in texts):
+            kill_the_worker_at(self.client_address[1])
+            return
         if server.poison and any(server.poison in text for text in texts):
             self.send({})
             return
@@ -246,6 +250,13 @@ def embedding_workers() -> list[psutil.Process]:
     return found
 
 
+def kill_the_worker_at(port: int) -> None:
+    """Kill the actor that has a port open, as memory that runs out does."""
+    for process in embedding_workers():
+        if any(one.laddr.port == port for one in process.net_connections()):
+            process.kill()
+
+
 def wait_until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
@@ -253,7 +264,7 @@ def wait_until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
-def test_what_an_actor_raises_is_tried_again_and_names_the_document_and_a_killed_actor_is_replaced(
+def test_what_raises_or_kills_its_worker_each_time_is_named_and_a_killed_worker_is_replaced(
     ray_here: Any,
     by_endpoint: Callable[[str], HopRank],
     endpoint: Endpoint,
@@ -273,6 +284,12 @@ def test_what_an_actor_raises_is_tried_again_and_names_the_document_and_a_killed
         assert corpus is None or corpus.generation == 0
         finished = set(endpoint.texts)
         assert finished
+
+        endpoint.reset(deadly="POISON")
+        with pytest.raises(WorkerFailed, match=r"died 2 times .* the documents 'sub/(.*)' to 'sub/(.*)'\. ") as died:
+            by_endpoint("ray").ingest(docs, corpus=name)
+        first, last = re.findall(r"'sub/(n\d+\.md)'", died.value.message)
+        assert first <= "n7.md" <= last, "the shard that killed its workers, and not one beside it"
 
         endpoint.reset(held_after=0)
         kill = aside.submit(kill_a_worker, endpoint)

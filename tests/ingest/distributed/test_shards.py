@@ -61,6 +61,22 @@ def test_a_half_written_shard_is_ignored_and_written_again(tmp_path: Path) -> No
     assert (shards.read_vectors("one") or {}).keys() == VECTORS.keys()
 
 
+def test_attempts_of_a_run_at_what_has_no_vectors_are_counted(shards: Shards) -> None:
+    shards.write_vectors("done", VECTORS)
+    for name, run in (("done", "now"), ("one", "now"), ("one", "now"), ("two", "now"), ("two", "before")):
+        shards.begin(name, run)
+
+    assert shards.begun("now") == {"one": 2, "two": 1}
+    assert shards.embedded() == {"done"}
+
+
+def test_the_documents_of_a_shard_are_told_in_words(shards: Shards) -> None:
+    shards.write_chunks("one", [[], [CHUNK], [replace(CHUNK, document_key="moon")], []], {})
+
+    assert shards.documents("one") == "'ada' to 'moon'"
+    assert shards.documents("none") == ""
+
+
 def test_a_name_is_of_the_content_the_order_and_the_corpus(shards: Shards) -> None:
     name = shards.name("c", [ADA, MOON])
 

@@ -50,19 +50,19 @@ RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:Chunk THE
 
 // name: stored_documents_whole
 // mode: read
-// params: corpus, generation, live, embeddings
-// The visible documents with all that they have, by key; centroids only with $embeddings.
+// params: corpus, generation, live
+// The visible documents with all that they have, by key.
 MATCH (d:Document {corpus: $corpus}) WHERE <visible(d, $generation)>
-RETURN d {.*, until: $live, centroid: CASE WHEN $embeddings THEN d.centroid END} AS properties ORDER BY d.key;
+RETURN d {.*, until: $live} AS properties ORDER BY d.key;
 
 // name: stored_chunks_whole
 // mode: read
-// params: label, generation, live, embeddings
-// The visible chunks with all that they have, and their labels; the packed vector is null unless $embeddings.
+// params: label, generation, live
+// The visible chunks with all that they have, their labels and packed vectors.
 CYPHER 25
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN labels(c) AS labels, c {.*, until: $live, embedding: null} AS properties,
-       CASE WHEN $embeddings AND c.embedding IS NOT NULL THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
+       CASE WHEN c.embedding IS NOT NULL THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
 
 // name: stored_entities_whole
 // mode: read
@@ -81,13 +81,13 @@ RETURN t {.*, until: $live} AS properties;
 
 // name: stored_edges_whole
 // mode: read
-// params: label, generation, live, embeddings
-// The visible edges with all that they have, between ids; the packed vector is null unless $embeddings.
+// params: label, generation, live
+// The visible edges with all that they have, between ids, and their packed vectors.
 CYPHER 25
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 MATCH (c)-[r]->(t) WHERE <visible(r, $generation)>
 RETURN type(r) AS kind, c.id AS source, t.id AS target, r {.*, until: $live, embedding: null} AS properties,
-       CASE WHEN $embeddings AND r.embedding IS NOT NULL THEN vector(r.embedding, size(r.embedding), FLOAT32) END AS vector;
+       CASE WHEN r.embedding IS NOT NULL THEN vector(r.embedding, size(r.embedding), FLOAT32) END AS vector;
 
 // name: nodes_kept_as_json
 // mode: read

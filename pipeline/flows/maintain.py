@@ -23,7 +23,7 @@ from pipeline.db.indexes import has_fulltext_index
 from pipeline.db.lease import lease
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError
+from pipeline.errors import CorpusError, InputError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.ingest.update.complete import complete
@@ -95,16 +95,23 @@ def export_corpus(
 ) -> None:
     """Write a corpus to a file, or to a folder for Parquet; the default format follows the suffix of ``path``.
 
-    That of neo4j-admin is a new folder, which holds the command that makes a whole database of it.
+    That of neo4j-admin is a new folder, which holds the command that makes a whole database of it; it needs the
+    ``embeddings``, which nothing makes after its import.
 
-    Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written, or has an unknown suffix.
+    Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written, or has an unknown suffix,
+    InputError for neo4j-admin without embeddings.
     """
+    form = form or Format.of(path)
+    if form is Format.NEO4J_ADMIN and not embeddings:
+        raise InputError(
+            "An export for neo4j-admin can't be without vectors: nothing makes them after its import.",
+            "Leave out --no-embeddings, or export as jsonl or parquet, whose import makes vectors.",
+        )
     corpus = open_corpus(client, name)
     check_schema(corpus.record)
     with progress.stage("export") as done:
-        form = form or Format.of(path)
-        parts = stored if form is Format.NEO4J_ADMIN else portable
-        export(parts(corpus, embeddings=embeddings), path, form, done)
+        parts = stored(corpus) if form is Format.NEO4J_ADMIN else portable(corpus, embeddings=embeddings)
+        export(parts, path, form, done)
 
 
 def import_corpus(

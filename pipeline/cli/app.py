@@ -106,9 +106,10 @@ class Root(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            _print_error("Interrupted. What was published before is as it was; the same command can be run again.")
-            raise typer.Exit(130) from None
+            raise _interrupted() from None
         except HopRankError as error:
+            if _is_of_ctrl_c(error):
+                raise _interrupted() from None
             _print_error("\n".join(filter(None, (_ended(error.message), error.fix))))
             _print_traceback(ctx)
             raise typer.Exit(2 if isinstance(error, InputError) else _FAULT) from None
@@ -116,6 +117,8 @@ class Root(TyperGroup):
             # Usage errors and typer.Exit: their classes move between releases of Typer; their top-level module stays.
             if isinstance(error, BrokenPipeError) or type(error).__module__.split(".")[0] in {"click", "typer"}:
                 raise
+            if _is_of_ctrl_c(error):
+                raise _interrupted() from None
             if isinstance(error, OSError) and error.errno in _GROUND:
                 _print_error(f"{error}. {_GROUND[error.errno]}")
                 _print_traceback(ctx)
@@ -141,6 +144,22 @@ class Root(TyperGroup):
             print(f"hoprank: {taken}", file=sys.stderr)
         else:
             self.add_command(LazyCommand(name, find, help_line))
+
+
+def _interrupted() -> typer.Exit:
+    _print_error("Interrupted. What was published before is as it was; the same command can be run again.")
+    return typer.Exit(130)
+
+
+def _is_of_ctrl_c(error: BaseException | None) -> bool:
+    """Return whether an error is Ctrl-C, or came while that ended the command, as of a connection cut off in a read."""
+    seen = set[int]()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _maker(ctx: Any) -> str:

@@ -159,6 +159,23 @@ def test_ctrl_c_while_a_command_loads_ends_in_one_line(monkeypatch: pytest.Monke
     assert result.stderr.count("\n") == 1
 
 
+def test_an_error_that_comes_while_ctrl_c_ends_a_command_is_not_told_as_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_off(name: str) -> None:
+        try:
+            interrupted(name)
+        finally:
+            bytearray_of_the_driver = bytearray(8)
+            with memoryview(bytearray_of_the_driver):
+                bytearray_of_the_driver += b"more"
+
+    monkeypatch.setattr("pipeline.cli.lazy.import_module", cut_off)
+
+    result = CliRunner().invoke(app, ["corpus", "list"])
+
+    assert (result.exit_code, result.stderr.count("\n")) == (130, 1)
+    assert result.stderr.startswith("hoprank: Interrupted.")
+
+
 def heed_interrupts() -> None:
     """A shell's background jobs ignore interrupts, and so would a command that such a job starts."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

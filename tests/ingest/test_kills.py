@@ -1,4 +1,4 @@
-"""``kill -9`` of the process or of the server: the next run completes the corpus, and leaves nothing different.
+"""``kill -9`` of the process or of the server, or Ctrl-C: the next run completes the corpus; nothing is different then.
 
 Random points of a sync are seeded; HOPRANK_TEST_KILLS asks for more of them (tests/benchmarks/long_runs.sh). Their rows
 bring their own vectors, so that the processes that are killed need no model and start quickly.
@@ -21,6 +21,8 @@ from typing import Any
 import neo4j
 import numpy as np
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline import HopRank
@@ -29,6 +31,7 @@ from pipeline.db.client import Client
 from pipeline.db.embedded import ServerOptions, ensure_running, status
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import ServerLost
+from pipeline.flows import maintain
 from pipeline.flows.maintain import drop
 from pipeline.progress import Progress
 from pipeline.settings import load_settings
@@ -283,3 +286,95 @@ def test_whatever_is_killed_and_whenever_the_next_run_leaves_nothing_different(
             assert {kind for kind in killed.keys() | fresh.keys() if killed[kind] != fresh[kind]} == set(), kill
             assert get_corpus(client, "killed").staging is None
             drop(client, "fresh")
+
+
+INTERRUPTED = """
+import os, signal, sys
+from pipeline.cli import main
+from pipeline.progress import Progress
+
+stage, left = Progress.stage, int(sys.argv.pop(1))
+wanted = sys.argv.pop(1)
+begin = stage.__wrapped__
+
+def interrupt():
+    global left
+    left -= 1
+    if left == 0:
+        os.killpg(0, signal.SIGINT)  # as a terminal does, also to the parser's process
+
+def told(self, name, total=None):
+    steps = begin(self, name, total)
+    done = next(steps)
+    if name == wanted:
+        interrupt()
+    def count(number):
+        done(number)
+        if name == wanted:
+            interrupt()
+    try:
+        yield count
+    except BaseException as error:
+        steps.throw(error)
+    else:
+        next(steps, None)
+
+import contextlib
+Progress.stage = contextlib.contextmanager(told)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+"""The command, which is interrupted at a step of a stage."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal for another process")
+def test_ctrl_c_while_tables_are_ingested_leaves_the_corpus_as_it_was_and_the_next_run_completes_it(
+    hoprank: HopRank,
+    server_environment: dict[str, str],
+    tmp_path: Path,
+    new_corpus: Callable[[], Any],
+    graph_of: Callable[[str], dict[str, set[Any]]],
+) -> None:
+    def tables(count: int) -> Path:
+        chance = np.random.default_rng(5)
+        rows = [
+            {
+                "id": str(number),
+                "chunks": [{"text": f"{PEOPLE[number % 6]} met {PEOPLE[number % 5]}, {number}.", "embedding": vector}],
+            }
+            for number, vector in enumerate(chance.normal(size=(count, 384)).tolist())
+        ]
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet", row_group_size=10)
+        lines = [f"{PEOPLE[number % 4]},{number}" for number in range(count)]
+        (tmp_path / "numbers.csv").write_text("\n".join(["name,number", *lines]))
+        return tmp_path
+
+    def run(name: str, stage: str, step: int) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", INTERRUPTED, str(step), stage, "sync", str(tmp_path), "--corpus", name]
+        environment = {**os.environ, **server_environment}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, start_new_session=True)
+
+    with new_corpus() as name, new_corpus() as undisturbed:
+        for count in (10, 40):
+            hoprank.sync(tables(count), corpus=undisturbed)
+        hoprank.sync(tables(10), corpus=name)
+        before = graph_of(name)
+        tables(40)
+
+        for stage, step in (("read", 3), ("embed", 1), ("load chunks", 1), ("link", 2), ("publish", 1)):
+            ended = run(name, stage, step)
+
+            assert (ended.returncode, ended.stdout.count("rows")) == (130, 0), (stage, ended.stderr)
+            assert "Traceback" not in ended.stderr
+            assert ended.stderr.count("hoprank: Interrupted.") == 1
+            assert graph_of(name)["sizes"] == before["sizes"], stage
+            found = hoprank.search("Who met Ada?", corpus=name, top_k=50, leg="fulltext")
+            assert {item.metadata["document"] for item in found.items} <= {"numbers.csv", *map(str, range(10))}
+            assert maintain.stats(hoprank.client, name).writer is None, "the lease is given back"
+
+        summary = hoprank.sync(tmp_path, corpus=name).done
+        assert summary
+        assert (summary.documents, summary.unchanged) == (41, 10)
+        assert graph_of(name) == graph_of(undisturbed)
+        assert get_corpus(hoprank.client, name).staging is None

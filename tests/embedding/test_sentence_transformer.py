@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,24 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None
     for some in (LONG[:1], LONG[30:33], list(reversed(LONG))):
         places = [LONG.index(text) for text in some]
         assert np.abs(embedder.encode(some) - together[places]).max() < 1e-6
+
+
+@pytest.mark.slow
+def test_documents_and_questions_of_many_threads_get_the_vectors_that_each_gets_alone(tmp_path: Path) -> None:
+    import torch
+
+    embedder = SentenceTransformerEmbedder(precision="bfloat16", onnx=tmp_path, batch_tokens=512)
+    documents, question = embedder.encode(LONG), embedder.embed_query(TEXTS[0])
+
+    def again(number: int) -> bool:
+        if number % 2:
+            return embedder.embed_query(TEXTS[0]) == question
+        return np.array_equal(embedder.encode(LONG), documents)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(again, range(8)))
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(torch.get_num_threads).result() == torch.get_num_threads(), "a later thread has as many"
 
 
 @pytest.mark.slow

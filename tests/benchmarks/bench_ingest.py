@@ -5,9 +5,9 @@
 Each folder is ingested into a server that was just started, in an empty home with jars (and Java's cache, if they lie
 beside one: `hoprank db aot`), and then again into the same server after the corpus is dropped, which is warm. The model
 is warm both times. Vectors of a dropped corpus aren't there to be reused. The bare encoder is
-``SentenceTransformer.encode`` of the same precision on the corpus's texts, batched and sorted as it does by itself; in
-float32, where the bundled model runs as ONNX, it is the same ONNX session on the same texts. Seconds of CPU are those
-of this process and of the server: they count on a busy machine, where the others don't.
+``SentenceTransformer.encode`` of the same precision on the texts of the same chunks, batched and sorted as it does by
+itself; in float32, where the bundled model runs as ONNX, it is the same ONNX session on the same texts. Seconds of CPU
+are those of this process and of the server: they count on a busy machine, where the others don't.
 
 ``--peer`` also measures langchain-neo4j's ``Neo4jVector.from_documents`` with the same model and server; it must be
 installed.
@@ -16,7 +16,6 @@ installed.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 import uuid
@@ -34,8 +33,12 @@ from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, get_corpus
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, status, stop
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
+from pipeline.ingest.chunking.chunk import cut
+from pipeline.ingest.embed import embedded_text
+from pipeline.ingest.engine import make_chunker
+from pipeline.ingest.sources import read
 from pipeline.progress import Progress
-from pipeline.records import Precision
+from pipeline.records import Document, Precision
 from pipeline.settings import load_settings
 
 _COLUMNS = ("corpus", "server", "passages", "chunks", "bare encoder", "hoprank", "ratio", "again", "langchain")
@@ -60,13 +63,14 @@ def main() -> None:
 def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
     """Yield the rows of a folder: into a cold server, and into the same one, now warm."""
     path = folder / "corpus.jsonl"
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    texts = [f"{row.get('title') or ''}\n{row['text']}" for row in rows]
+    documents = [found for found in read([str(path)]) if isinstance(found, Document)]
     with _fresh_server() as (options, address), HopRank.connect(**asdict(address)) as hoprank:
         server = psutil.Process(status(options).pid)
         assert isinstance(hoprank.embedder, SentenceTransformerEmbedder)
         hoprank.embedder.encode(["warm"] * 300)
         encode = _bare_encoder(hoprank.embedder)
+        chunker = make_chunker(hoprank.embedder, hoprank.settings)
+        texts = [embedded_text(chunk) for _, chunks in cut(chunker, documents, "") for chunk in chunks]
         _, bare_seconds, bare_cpu = _timed(encode, texts)
         theirs = ""
         for state in ("cold", "warm"):
@@ -77,15 +81,15 @@ def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
             drop_corpus(hoprank.client, get_corpus(hoprank.client, name))
             if state == "warm" and peer:
                 _, peer_seconds, _ = _timed(_langchain, address, encode, texts)
-                theirs = f"{len(texts) / peer_seconds:.0f}"
+                theirs = f"{len(documents) / peer_seconds:.0f}"
             stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in progress.seconds.items())
             yield [
                 folder.name,
                 state,
-                f"{len(texts):,}",
+                f"{len(documents):,}",
                 f"{summary.chunks:,}",
-                f"{len(texts) / bare_seconds:.0f}",
-                f"{len(texts) / seconds:.0f}",
+                f"{len(documents) / bare_seconds:.0f}",
+                f"{len(documents) / seconds:.0f}",
                 f"{bare_seconds / seconds:.0%}",
                 f"{again / seconds:.1%}",
                 theirs,

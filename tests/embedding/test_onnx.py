@@ -93,10 +93,10 @@ def test_an_embedder_leaves_it_and_the_next_doesnt_load_the_model(tmp_path: Path
 def test_a_model_that_another_prompt_was_given_to_leaves_another(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     shutil.copytree(get_model_path(), mine)
-    before = SentenceTransformerEmbedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
+    before = SentenceTransformerEmbedder(str(mine), precision="float32", onnx=tmp_path / "onnx").embed_query("tide")
 
     (mine / "config_sentence_transformers.json").write_text('{"prompts": {"query": "Question: "}}')
-    after = SentenceTransformerEmbedder(str(mine), onnx=tmp_path / "onnx").embed_query("tide")
+    after = SentenceTransformerEmbedder(str(mine), precision="float32", onnx=tmp_path / "onnx").embed_query("tide")
 
     assert not np.allclose(before, after, atol=1e-2)
 

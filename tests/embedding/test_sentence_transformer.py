@@ -56,7 +56,7 @@ def test_bfloat16_costs_little(exact: SentenceTransformerEmbedder) -> None:
     assert cosines(fast.encode(TEXTS), exact.encode(TEXTS)).min() >= 0.99
 
 
-LONG = [f"Tidal gauge {number} stands {'far ' * (6 * number)}out at sea." for number in range(40)]
+LONG = [f"Tidal gauge {number} stands {'far ' * (6 * number)}out at sea." for number in range(0, 40, 4)]
 MANY = [f"Tidal gauge {number} stands out at sea." for number in range(300)]
 
 
@@ -66,7 +66,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(precision: str) -> None
     embedder = SentenceTransformerEmbedder(precision=precision)
     together = embedder.encode(LONG)
 
-    for some in (LONG[:1], LONG[30:33], list(reversed(LONG))):
+    for some in (LONG[:1], LONG[7:9], list(reversed(LONG))):
         places = [LONG.index(text) for text in some]
         assert np.abs(embedder.encode(some) - together[places]).max() < 1e-6
 

@@ -256,7 +256,7 @@ def test_searches_beside_writers_get_whole_generations(hoprank: HopRank, corpus_
     over = threading.Event()
 
     def write() -> None:
-        for turn in range(6):
+        for turn in range(3):
             replaced.replace()
             if drops and turn % 3 == 1:
                 drop(hoprank.client, name)

@@ -280,7 +280,7 @@ ANYTHING = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), value=ANYTHING)
 def test_any_value_of_any_field_is_taken_or_refused_by_name(
     hoprank: HopRank, whole: tuple[str, ...], other: str, tmp_path: Path, data: st.DataObject, value: object

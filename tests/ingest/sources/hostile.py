@@ -6,6 +6,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 import docx
@@ -96,6 +97,7 @@ def word(body: str, *, extra: str = "", before: str = "") -> bytes:
     return made.getvalue()
 
 
+@cache
 def unpacking_word() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("word/document.xml", "w") as part:

@@ -105,6 +105,17 @@ class Home:
                 process.kill()
             return process.wait()
 
+    def killed_at_rename(self, renames: int, file: Path) -> None:
+        """Restore a backup with the server stopped, and die after so many renames."""
+        stop(self.options)
+        command = [sys.executable, "-c", KILL_AT_RENAME, str(renames), "db", "restore", str(file), "--yes"]
+        died = subprocess.run(command, env=os.environ | self.environment, capture_output=True, text=True, check=False)
+        assert died.returncode == -signal.SIGKILL, died.stderr
+
+    def settled(self) -> bool:
+        """Whether nothing is left of a restore that was killed."""
+        return not (self.files.restored.exists() or self.files.replaced.exists())
+
 
 @pytest.fixture(scope="module")
 def home(jars: Path, hoprank_in: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
@@ -136,7 +147,6 @@ def backup(home: Home, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_was_backed_up_comes_back_whole_and_clients_go_on(
     home: Home, backup: Path, graph_by: Callable[[Client, str], Any], tmp_path: Path
 ) -> None:
-    home.run("db", "restore", str(backup), "--yes")
     with home.client() as client:
         before = graph_by(client, "archive")
     password, uri = home.files.password.read_text(), home.run.json("db", "uri")["uri"]
@@ -194,7 +204,7 @@ def found(home: Home, leg: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_new_home_takes_a_backup_and_keeps_its_own_password(
+def test_a_new_home_takes_a_backup_keeps_its_own_password_and_carries_out_a_restore_that_was_decided(
     home: Home, backup: Path, jars: Path, hoprank_in: Callable[..., Any], tmp_path: Path
 ) -> None:
     other = Home(tmp_path / "other", jars, hoprank_in)
@@ -209,8 +219,11 @@ def test_a_new_home_takes_a_backup_and_keeps_its_own_password(
         server.wait(60)
         other.run("db", "backup", str(tmp_path / "after.backup"))
         assert not status(other.options).running
-        other.run("db", "restore", str(tmp_path / "after.backup"), "--yes")
+        (other.files.data / "of the database that is replaced").touch()
+        other.killed_at_rename(1, tmp_path / "after.backup")
         assert other.marks() == [["old", MARKS, MARKS]], "a killed server's database is recovered for the dump"
+        assert not (other.files.data / "of the database that is replaced").exists()
+        assert other.settled()
     finally:
         stop(other.options)
 
@@ -275,18 +288,11 @@ def test_a_killed_restore_leaves_the_old_database_or_the_new_one(home: Home, bac
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("renames", "left"), [(0, "new"), (1, "old")])
-def test_the_first_rename_decides_a_restore(home: Home, backup: Path, renames: int, left: str) -> None:
+def test_until_the_first_rename_a_killed_restore_has_done_nothing(home: Home, backup: Path) -> None:
     home.mark("new")
-    stop(home.options)
-    command = [sys.executable, "-c", KILL_AT_RENAME, str(renames), "db", "restore", str(backup), "--yes"]
-
-    died = subprocess.run(command, env=os.environ | home.environment, capture_output=True, text=True, check=False)
-
-    assert died.returncode == -signal.SIGKILL, died.stderr
-    assert home.marks() == [[left, MARKS, MARKS]]
-    assert not home.files.restored.exists()
-    assert not home.files.replaced.exists()
+    home.killed_at_rename(0, backup)
+    assert home.marks() == [["new", MARKS, MARKS]]
+    assert home.settled()
 
 
 def test_the_exchange_is_carried_out_from_wherever_it_was_interrupted(tmp_path: Path) -> None:

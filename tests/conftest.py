@@ -15,7 +15,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
 from pipeline.db.embedded.options import layout
+from pipeline.db.indexes import drop_indexes, fulltext_indexes, own_vector_index_name
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
@@ -169,9 +170,9 @@ def own_server(jars: Path) -> Callable[..., AbstractContextManager[Address]]:
 
 
 @pytest.fixture(scope="session")
-def plain_address(own_server: Callable[..., AbstractContextManager[Address]]) -> Iterator[Address]:
-    """A server without GDS, which only the tests of one worker use."""
-    with own_server(gds=False) as found:
+def plain_address(jars: Path) -> Iterator[Address]:
+    """A server without GDS, which only these tests use; both workers' in .ci/run."""
+    with embedded_server(jars, 512, 64, gds=False, kept=kept_home("plain")) as found:
         yield found
 
 
@@ -185,7 +186,8 @@ def address(jars: Path) -> Iterator[Address]:
         with in_docker() as found:
             yield found
     else:
-        with embedded_server(jars, 1024, 128, compilers=2) as found:
+        kept = kept_home(os.environ.get("PYTEST_XDIST_WORKER", "main"))
+        with embedded_server(jars, 1024, 128, compilers=2, kept=kept) as found:
             yield found
 
 
@@ -305,6 +307,16 @@ def docker_answers() -> bool:
     return subprocess.run([sys.executable, "-c", ping], capture_output=True, check=False).returncode == 0
 
 
+def kept_home(name: str) -> Path | None:
+    """The home of a server that runs of pytest follow one another on, if .ci/run has named a folder for them.
+
+    A server that is new to a query takes many times as long to plan it, until Java has compiled what plans. .ci/run
+    stops them.
+    """
+    homes = os.environ.get("HOPRANK_TEST_HOMES")
+    return Path(homes) / name if homes else None
+
+
 @contextmanager
 def in_docker() -> Iterator[Address]:
     from testcontainers.core.container import DockerContainer
@@ -348,12 +360,15 @@ def embedded_server(
     gds: bool = True,
     compilers: int = 1,
     fill: Callable[[Path], None] | None = None,
+    kept: Path | None = None,
 ) -> Iterator[Address]:
     """Start a server in a temporary home; both of Java's compilers pay for one that serves all tests of a worker.
 
-    ``fill`` is given the home of Neo4j before the start.
+    ``fill`` is given the home of Neo4j before the start. In the home ``kept`` the server may run already, and goes on.
     """
-    with tempfile.TemporaryDirectory(prefix="hoprank-tests-", ignore_cleanup_errors=True) as home:
+    with (
+        nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="hoprank-tests-", ignore_cleanup_errors=True)
+    ) as home:
         # Idle minutes end a server whose tests were killed before they could stop it.
         options = ServerOptions(
             Path(home), idle_minutes=15, heap_mb=heap_mb, page_cache_mb=page_cache_mb, jars=jars, gds=gds
@@ -367,7 +382,8 @@ def embedded_server(
                 found = ensure_running(options)
             yield found
         finally:
-            stop(options)
+            if not kept:
+                stop(options)
 
 
 @contextmanager
@@ -390,5 +406,9 @@ DROPPED_AT_ONCE = 25
 
 
 def drop_waiting(client: Client) -> None:
-    for corpus in WAITING.pop(client.address.uri, ()):
+    """Drop the indexes first, so that what drops the rest of a corpus is planned once, not for each of them."""
+    corpora = WAITING.pop(client.address.uri, [])
+    names = [(*fulltext_indexes(corpus.id), own_vector_index_name(corpus.id)) for corpus in corpora]
+    drop_indexes(client, [name for of_one in names for name in of_one])
+    for corpus in corpora:
         drop_corpus(client, corpus)

@@ -125,7 +125,7 @@ def test_maintenance_of_a_corpus(run: Any, folder: Path, corpus: str, tmp_path: 
     run("corpus", "rename", "copy", "other")
     run("corpus", "drop", "other", "--yes")
 
-    assert [row["name"] for row in run.json("corpus", "list")] == [corpus]
+    assert {row["name"] for row in run.json("corpus", "list")} & {corpus, "copy", "other"} == {corpus}
 
 
 def test_a_graph_is_imported_twice_drawn_and_dropped(run: Any, graph: str, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_graph_is_imported_twice_drawn_and_dropped(run: Any, graph: str, tmp_p
     run("graph", "drop", "again", "--yes")
 
     assert '"id": "n0"' in page.read_text(encoding="utf-8"), "the most important node is drawn"
-    assert [row["name"] for row in run.json("graph", "list")] == [graph]
+    assert {row["name"] for row in run.json("graph", "list")} & {graph, "again"} == {graph}
 
 
 def test_a_corpus_is_drawn(run: Any, corpus: str, tmp_path: Path) -> None:

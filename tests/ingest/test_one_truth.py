@@ -26,7 +26,7 @@ from pipeline.flows.maintain import drop
 from pipeline.records import Precision, Vector
 from tests.graph_dump import Dump
 
-EXAMPLES = int(os.environ.get("HOPRANK_TEST_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("HOPRANK_TEST_EXAMPLES", "3"))
 STEPS = int(os.environ.get("HOPRANK_TEST_STEPS", "10"))
 """More of both for a long run: tests/benchmarks/long_runs.sh."""
 

@@ -11,6 +11,7 @@ from pipeline.cli.deferred import report as reports
 from pipeline.cli.deferred import watch as watching
 from pipeline.cli.views.output import Shown, print_json, say, show, warn
 from pipeline.errors import Busy, ConfigurationError, InputError
+from pipeline.files.remote import is_url, shown
 from pipeline.json_values import plain
 
 Value = TypeVar("Value")
@@ -76,10 +77,12 @@ def deliver_report(document: Mapping[str, Any], file: Path | None, show_views: C
     show_views()
 
 
-def check_watch(*, watch: bool, dry_run: bool) -> None:
-    """Raise ConfigurationError if both options are given."""
+def check_watch(*, watch: bool, dry_run: bool, paths: Sequence[str] = ()) -> None:
+    """Raise ConfigurationError if both options are given, or what can't be watched."""
     if watch and dry_run:
         raise ConfigurationError("--watch and --dry-run contradict each other.", "Give one of them.")
+    if watch and (url := next(filter(is_url, paths), None)):
+        raise ConfigurationError(f"{shown(url)} can't be watched: it is a URL.", "Run the sync at intervals.")
 
 
 def deliver_syncs(

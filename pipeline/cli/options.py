@@ -47,7 +47,7 @@ KeptCorpus = Annotated[
 Keep = Annotated[str | None, Option("--keep", metavar="NAME", help="Keep what is made under this name, and reuse it.")]
 Paths = Annotated[
     list[str],
-    Argument(metavar="PATH", help="Files, folders, globs; .jsonl or .parquet of {id, title, text, metadata}."),
+    Argument(metavar="PATH", help="Files, folders, globs, URLs; .jsonl or .parquet of {id, title, text, metadata}."),
 ]
 Strict = Annotated[bool, Option("--strict", help="Stop at what can't be read instead of skipping it.")]
 Filterable = Annotated[

@@ -23,6 +23,7 @@ from typing import Any
 
 from pipeline.errors import HopRankError, SourceError
 from pipeline.files.limits import DEFAULT_LIMITS, MEGABYTE, Limits
+from pipeline.files.remote import AnyPath, RemoteFile
 
 UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Byte order marks of UTF-16."""
@@ -104,8 +105,13 @@ def real_path(path: str | Path) -> str:
         return os.path.abspath(path)  # noqa: PTH100 - as realpath, a text
 
 
-def open_file(path: Path, limits: Limits) -> BufferedReader:
-    """Open a file; raises ValueError, or OSError, also if it isn't below the folders of the limits."""
+def open_file(path: AnyPath, limits: Limits) -> BufferedReader:
+    """Open a file; raises ValueError, or OSError, also if it isn't below the folders of the limits.
+
+    Raises SourceError for a file elsewhere that can't be had.
+    """
+    if isinstance(path, RemoteFile):
+        return path.open()
     opener = None if limits.within is None else partial(_open_below, limits.within)
     return open(path, "rb", opener=opener)
 
@@ -130,7 +136,7 @@ def _open_below(within: tuple[Path, ...], path: str | Path, flags: int) -> int:
     raise PermissionError(errno.EACCES, "it leads out of the folders that may be read")
 
 
-def content_of(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
+def content_of(path: AnyPath, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """Return the bytes of ``path``. Raises Unreadable if the file is too large, empty, or can't be opened."""
     try:
         with open_file(path, limits) as file:

@@ -26,6 +26,7 @@ from pipeline.files.guard import (
     unopenable,
 )
 from pipeline.files.limits import Limits
+from pipeline.files.remote import AnyPath
 
 _ESCAPED = re.compile(r"\\u(?:[dD]|0000)")
 """The spelling in JSON of half a surrogate pair, or NUL; a whole pair begins like this, too."""
@@ -75,7 +76,7 @@ class Line:
     Its number counts from 1, and blank lines too.
     """
 
-    path: Path
+    path: AnyPath
     number: int
     content: str | Unreadable
     guard: Guard = GUARD
@@ -119,7 +120,7 @@ class Line:
         return self.guard.fault(self.place, problem, fix)
 
 
-def lines(path: Path, guard: Guard = GUARD) -> Generator[Line]:
+def lines(path: AnyPath, guard: Guard = GUARD) -> Generator[Line]:
     """Yield the lines of a file that aren't blank, read one at a time.
 
     Only line feeds end a line, since JSON strings may hold the other separators of Unicode. The file is closed at the
@@ -142,7 +143,7 @@ def lines(path: Path, guard: Guard = GUARD) -> Generator[Line]:
             raise unopenable(error) from None
 
 
-def _opened(path: Path, limits: Limits) -> TextIO:
+def _opened(path: AnyPath, limits: Limits) -> TextIO:
     try:
         file = open_file(path, limits)
         marked = file.peek(2)[:2] in UTF_16_MARKS

@@ -24,6 +24,7 @@ from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import FingerprintError, SourceError, UnknownDocument
+from pipeline.files.remote import shown
 from pipeline.ids import document_id
 from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument, vectors_of, with_declared
@@ -174,7 +175,8 @@ def sync(
     ServerLost; after wrong input the corpus is as it was before.
     """
     with _engine(client, embedder, settings, corpus_name) as engine:
-        request = _Sync(lambda: engine.read(paths, strict=strict), ", ".join(paths), corpus_name, dry_run, announce)
+        source = ", ".join(map(shown, paths))
+        request = _Sync(lambda: engine.read(paths, strict=strict), source, corpus_name, dry_run, announce)
         return _sync(_Steps.of(engine, settings, progress, filterable), request)
 
 

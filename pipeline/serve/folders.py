@@ -8,6 +8,7 @@ from pathlib import Path
 from pipeline.api import HopRank
 from pipeline.errors import Forbidden, SourceError
 from pipeline.files.guard import real_path
+from pipeline.files.remote import is_url, shown
 from pipeline.ingest.sources.walk import Pattern, is_pattern
 
 _FIX = "Name a path below one of serve.folders, or add its folder there; for hoprank mcp also by --folder DIR."
@@ -16,11 +17,14 @@ _FIX = "Name a path below one of serve.folders, or add its folder there; for hop
 def allowed_path(path: str | Path, folders: Iterable[str | Path]) -> Path:
     """Return ``path``, a file, folder or glob pattern, as an absolute path; ``..`` and links are resolved.
 
-    Raises Forbidden if it isn't below one of ``folders`` or equal to one, or if a link below it leads out of them.
+    Raises Forbidden for a URL, and for a path that isn't below one of ``folders`` or equal to one, or has a link below
+    it that leads out of them.
     """
     text = str(path)
     if not text or "\x00" in text:
         raise SourceError(f"{text[:80]!r} is no path.", "Name a file, a folder or a pattern.")
+    if is_url(text):
+        raise Forbidden(f"{shown(text)[:200]!r} is a URL, and isn't below a folder that may be read.", _FIX)
     roots = [_real(Path(folder)) for folder in folders]
     place = Path(text)
     if not is_pattern(text) or os.path.lexists(place.expanduser()):

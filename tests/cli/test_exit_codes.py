@@ -113,6 +113,8 @@ def test_wrong_usage(arguments: list[str]) -> None:
         (["evaluate", "/nowhere/at/all"], "/nowhere/at/all"),
         (["evaluate", ".", "--json", "/nowhere/report.json"], "there is no folder /nowhere"),
         (["ingest", ".", "--engine", "nonsense"], "ingest.engine"),
+        (["sync", "https://u:secret@127.0.0.1/a.md", "--watch"], "https://127.0.0.1/a.md can't be watched"),
+        (["ingest", "gs://bucket/docs"], "gcsfs"),
         (["sync", ".", "--engine", "local", "--address", "10.0.0.1:6379"], "--address is of Ray"),
     ],
 )

@@ -71,6 +71,27 @@ def test_paths_elsewhere_are_refused(docs: Path, outside: str, monkeypatch: pyte
             allowed_path(path, [docs])
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data.md",
+        "https://user:secret@example.invalid/a.md",
+        "s3://bucket/docs",
+        "memory://docs",
+        "file:///etc",
+        "simplecache::https://example.invalid/a.md",
+        "HTTP://127.0.0.1:7474/",
+    ],
+)
+def test_a_url_is_refused_wherever_the_service_runs(docs: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(docs)
+
+    with pytest.raises(Forbidden, match="is a URL") as caught:
+        allowed_path(url, [docs, "/"])
+
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("named", ["", "a\x00b"])
 def test_what_is_no_path_is_refused(docs: Path, named: str) -> None:
     with pytest.raises(SourceError, match="is no path"):

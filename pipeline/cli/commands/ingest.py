@@ -101,7 +101,7 @@ def sync(
         for text in link_warnings(summary.done):
             warn(text)
 
-    check_watch(watch=watch, dry_run=dry_run)
+    check_watch(watch=watch, dry_run=dry_run, paths=paths)
     reader.check_paths(paths)
     with run.by(engine, address).connect() as hoprank:
 

@@ -17,8 +17,9 @@ from typing import Any, Self
 from pipeline.db.client import Client, batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import WorkerFailed
+from pipeline.errors import SourceError, WorkerFailed
 from pipeline.files import Limits, Unreadable
+from pipeline.files.remote import scheme_of
 from pipeline.ingest.chunking.chunk import Chunker
 from pipeline.ingest.distributed.cluster import Cluster, check_workers, cluster, import_ray
 from pipeline.ingest.distributed.shards import Leftovers, Shards
@@ -35,7 +36,7 @@ from pipeline.ingest.distributed.work import (
 from pipeline.ingest.embed import PreparedDocument, assembled, stored_vectors
 from pipeline.ingest.engine import Engine, Source, make_chunker
 from pipeline.ingest.sources import read
-from pipeline.ingest.sources.walk import SourceFile
+from pipeline.ingest.sources.urls import AnySource
 from pipeline.ingest.update.changes import Changes
 from pipeline.progress import Progress
 from pipeline.records import Document, Vector
@@ -79,9 +80,11 @@ class RayEngine(Engine):
         Lines of .jsonl files and rows of tables are read here: their keys must be told apart before the first is used.
         """
         sources = self._settings.sources
+        if url := next((path for path in paths if scheme_of(path) == "memory"), None):
+            raise SourceError(f"{url} is in the memory of this process, where no worker reads.", "Leave out Ray.")
         return read(paths, strict=strict, limits=sources.limits, code=sources.code, parse=self._parsed)
 
-    def _parsed(self, files: Iterable[SourceFile], limits: Limits) -> Generator[Document | Unreadable, None, None]:
+    def _parsed(self, files: Iterable[AnySource], limits: Limits) -> Generator[Document | Unreadable, None, None]:
         blocks = [row(block) for block in batches(files, _FILES)]
         for found in self._map(blocks, read_files, {"limits": limits, "retries": self._settings.ray.retries}):
             yield from (item if isinstance(item, Document) else Unreadable(*item[1:]) for item in _checked(found))

@@ -24,7 +24,7 @@ from pipeline.ingest.distributed.shards import Shards
 from pipeline.ingest.embed import embedded_text
 from pipeline.ingest.engine import embedded, make_chunker
 from pipeline.ingest.sources.reader import parsed
-from pipeline.ingest.sources.walk import SourceFile
+from pipeline.ingest.sources.urls import AnySource
 from pipeline.records import Chunk, Document, Precision, Vector
 from pipeline.settings import Settings, load_settings
 
@@ -75,7 +75,7 @@ def value_of(table: pa.Table) -> Any:
 
 def read_files(table: pa.Table, limits: Limits, retries: int) -> pa.Table:
     """Return the documents of a block of files, or what is wrong with each; or what is wrong with the block."""
-    files: Sequence[SourceFile] = value_of(table)
+    files: Sequence[AnySource] = value_of(table)
 
     def read() -> list[Any]:
         return [item if isinstance(item, Document) else told(item) for item in parsed(files, limits)]

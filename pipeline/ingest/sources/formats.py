@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from pipeline.code.languages import language_of
 from pipeline.files import Unreadable
+from pipeline.files.remote import AnyPath
 from pipeline.ingest.sources.source import Parse, Source
 from pipeline.records import Document
 from pipeline.registry import entry_points
@@ -92,7 +92,7 @@ _TEXT_FILES = frozenset(
 )
 
 
-def format_of(path: Path, *, code: bool = True, named: bool = True) -> str:
+def format_of(path: AnyPath, *, code: bool = True, named: bool = True) -> str:
     """Return the name of the format of ``path``. Raises Unreadable if it isn't read.
 
     Source code is read with ``code``, and data if the caller ``named`` the file.

@@ -1,5 +1,6 @@
 """Read documents from paths, one at a time, and from what the caller holds in memory: objects, and bytes of a file."""
 
+import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -10,13 +11,15 @@ from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits, Line, Unreadable, content_of
-from pipeline.files.guard import MEND, name_in_utf_8, real_path
+from pipeline.files.guard import MEND, Folders, name_in_utf_8, real_path
 from pipeline.files.limits import MEGABYTE
+from pipeline.files.remote import AnyPath, is_url
 from pipeline.ingest.sources import rows
 from pipeline.ingest.sources.formats import CODE, MANY, TABLE, format_of
 from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.parsers.code import check_handwritten
 from pipeline.ingest.sources.source import Source
+from pipeline.ingest.sources.urls import AnySource, find_url, local_path
 from pipeline.ingest.sources.walk import SourceFile, find
 from pipeline.records import Document, Skipped
 
@@ -24,11 +27,11 @@ _MOST_ROWS = 100
 """Rows of a file of many documents that are named when they are left out; chosen by hand."""
 
 
-Parse = Callable[[Iterable[SourceFile], Limits], Generator[Document | Unreadable, None, None]]
+Parse = Callable[[Iterable[AnySource], Limits], Generator[Document | Unreadable, None, None]]
 """Parses files of a document each, in order: yields the document of each, or what is wrong with it."""
 
 
-def parsed(files: Iterable[SourceFile], limits: Limits) -> Generator[Document | Unreadable, None, None]:
+def parsed(files: Iterable[AnySource], limits: Limits) -> Generator[Document | Unreadable, None, None]:
     """Parse files of a document each in this process, or in one of its own where that is safer: see :data:`Parse`."""
     with ParserProcess() as process:
         for item in files:
@@ -38,7 +41,7 @@ def parsed(files: Iterable[SourceFile], limits: Limits) -> Generator[Document | 
                 yield error
 
 
-def _document(item: SourceFile, limits: Limits, process: ParserProcess) -> Document:
+def _document(item: AnySource, limits: Limits, process: ParserProcess) -> Document:
     name = format_of(item.path)
     path = name_in_utf_8(item.path.as_posix())
     source = Source(item.key, path, content_of(item.path, limits), limits)
@@ -59,7 +62,8 @@ def read(
 
     A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file or Parquet table of {id,
     title, text, metadata}. A document's key is its path relative to the given folder, or to the part of the pattern
-    before its first wildcard; for a single file the file's name, for a line or row its id. An unreadable file below a
+    before its first wildcard; for a single file the file's name, for a line or row its id. URLs are read likewise,
+    through fsspec (:mod:`pipeline.ingest.sources.urls`). An unreadable file below a
     folder or of a pattern comes as Skipped, and so does a line or row of a file there, whose others are read. If the
     caller named the file, or with ``strict``, it is an error; with ``strict`` the warnings of a document are, too.
 
@@ -74,7 +78,7 @@ def read(
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
     reading = _Reading(strict, limits, code=code, parse=parse)
-    found = (entry for path in wanted for entry in find(path, code=code, within=limits.within))
+    found = (entry for path in wanted for entry in _found(path, code=code, within=limits.within))
     with ParserProcess() as process:
         return FilesRead(reading, [item for entry in found for item in reading.checked(entry, process)])
 
@@ -82,7 +86,16 @@ def read(
 def check_paths(paths: Sequence[str]) -> None:
     """Raise the SourceError that :func:`read` would raise for a path that doesn't exist or holds nothing to read."""
     for path in paths:
-        next(find(path), None)
+        next(_found(path), None)
+
+
+def _found(path: str, *, code: bool = False, within: Folders = None) -> Iterator[AnySource | Skipped]:
+    """Yield the files of a path or URL; ``file://`` URLs are paths."""
+    if is_url(path) and not os.path.lexists(path):
+        if (local := local_path(path)) is None:
+            return find_url(path, code=code, within=within)
+        path = local
+    return find(path, code=code, within=within)
 
 
 class FilesRead(Iterator[Document | Skipped]):
@@ -91,7 +104,7 @@ class FilesRead(Iterator[Document | Skipped]):
     A file of many documents counts as one.
     """
 
-    def __init__(self, reading: "_Reading", items: Sequence[SourceFile | Skipped]) -> None:
+    def __init__(self, reading: "_Reading", items: Sequence[AnySource | Skipped]) -> None:
         self.total = len(items)
         # The iterator of its own, to which nothing here refers: in a cycle the parser's process would outlive a reading
         # that is given up.
@@ -111,14 +124,14 @@ class UniqueKeys:
     """Keys of the documents so far, and their files."""
 
     def __init__(self) -> None:
-        self._places: dict[str, tuple[Path, int]] = {}
+        self._places: dict[str, tuple[AnyPath, int]] = {}
 
     def row_of(self, key: str) -> int | None:
         """Return the row of the document ``key``, 0 if it is a file of its own; None if there is none yet."""
         place = self._places.get(key)
         return place[1] if place else None
 
-    def add(self, key: str, path: Path, row: int = 0) -> None:
+    def add(self, key: str, path: AnyPath, row: int = 0) -> None:
         """Record that ``path`` holds the document ``key``, on the line or row ``row`` if it holds many.
 
         Raises SourceError, naming both places, if another file or row holds it too.
@@ -138,12 +151,12 @@ class UniqueKeys:
             "Ingest them into corpora of their own, or give the folder that holds both.",
         )
 
-    def forget(self, path: Path) -> None:
+    def forget(self, path: AnyPath) -> None:
         """Free the keys of a file that turns out to be unreadable: another one may hold the same documents."""
         self._places = {key: place for key, place in self._places.items() if place[0] != path}
 
 
-def _unit(path: Path) -> str:
+def _unit(path: AnyPath) -> str:
     return "row" if path.suffix and format_of(path) == TABLE else "line"
 
 
@@ -157,14 +170,14 @@ class _Reading:
         self._parse = parse
         self._seen: set[tuple[str, str]] = set()
         self._keys = UniqueKeys()
-        self._repeated: dict[Path, set[int]] = {}
+        self._repeated: dict[AnyPath, set[int]] = {}
 
-    def checked(self, item: SourceFile | Skipped, process: ParserProcess) -> Iterator[SourceFile | Skipped]:
+    def checked(self, item: AnySource | Skipped, process: ParserProcess) -> Iterator[AnySource | Skipped]:
         """Yield ``item``, or a Skipped if it is left out, or nothing if it was given before. Its keys must be new."""
         if isinstance(item, Skipped):
             yield self._left_out(item, "", named=False)
             return
-        identity = (real_path(item.path), item.key)
+        identity = (real_path(item.path) if isinstance(item, SourceFile) else item.path.place, item.key)
         if identity in self._seen:
             return
         self._seen.add(identity)
@@ -183,13 +196,13 @@ class _Reading:
             yield item
 
     def documents(
-        self, items: Iterable[SourceFile | Skipped], same: Sequence[SourceFile | Skipped]
+        self, items: Iterable[AnySource | Skipped], same: Sequence[AnySource | Skipped]
     ) -> Iterator[Document | Skipped]:
         """Yield the documents in ``items``, or a Skipped for one that is left out; ``same`` items are looked at ahead.
 
         Files of a document each may be parsed ahead, too.
         """
-        single = (item for item in same if isinstance(item, SourceFile) and format_of(item.path) not in MANY)
+        single = (item for item in same if not isinstance(item, Skipped) and format_of(item.path) not in MANY)
         with closing(self._parse(single, self._limits)) as files, ParserProcess() as process:
             for item in items:
                 if isinstance(item, Skipped):
@@ -204,7 +217,7 @@ class _Reading:
                     yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
 
     def _documents(
-        self, item: SourceFile, files: Iterator[Document | Unreadable], process: ParserProcess
+        self, item: AnySource, files: Iterator[Document | Unreadable], process: ParserProcess
     ) -> Iterator[Document]:
         if format_of(item.path) in MANY:
             for found in rows.documents(item.path, self._limits, process):
@@ -221,7 +234,7 @@ class _Reading:
             raise SourceError(f"{skipped.source} {skipped.reason}", fix)
         return skipped
 
-    def _checked_rows(self, item: SourceFile, process: ParserProcess) -> Iterator[Skipped]:
+    def _checked_rows(self, item: AnySource, process: ParserProcess) -> Iterator[Skipped]:
         """Yield a Skipped for each row that is left out; of very many the first ones, and their number."""
         bad, is_empty = 0, True
         for found in rows.documents(item.path, self._limits, process):
@@ -235,7 +248,7 @@ class _Reading:
         if is_empty:
             raise Unreadable("is empty", f"Leave it out, or write documents into it, one a {_unit(item.path)}.")
 
-    def _problem(self, found: tuple[Line, Document] | rows.BadRow, item: SourceFile) -> Skipped | None:
+    def _problem(self, found: tuple[Line, Document] | rows.BadRow, item: AnySource) -> Skipped | None:
         """Return why a row is left out, None if it isn't; an error if the caller named the file."""
         is_error = item.named or self._strict
         if isinstance(found, rows.BadRow):

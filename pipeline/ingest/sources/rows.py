@@ -3,13 +3,15 @@
 BEIR's ``_id`` is read too, and a row may bring its own ``chunks``, or the ``embedding`` of its text as a whole.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.files import Guard, Limits, Line, Unreadable, lines, parse_json, well_formed
+from pipeline.files import Guard, Limits, Line, Unreadable, lines, parse_json, unopenable, well_formed
 from pipeline.files.guard import check_depth
+from pipeline.files.remote import AnyPath
 from pipeline.ingest.sources.formats import TABLE, format_of
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.parquet import Rows
@@ -64,7 +66,7 @@ class BadRow(NamedTuple):
 
 
 def documents(
-    path: Path, limits: Limits, process: ParserProcess, groups: tuple[int, int | None] = (0, None)
+    path: AnyPath, limits: Limits, process: ParserProcess, groups: tuple[int, int | None] = (0, None)
 ) -> Iterator[tuple[Line, Document] | BadRow]:
     """Yield the documents of ``path`` with their rows, in order and read one at a time, and the rows that are none.
 
@@ -72,11 +74,33 @@ def documents(
     are left out. Raises Unreadable if the file can't be opened, and if its first objects are no documents, as in .jsonl
     files of other content.
     """
-    before: list[BadRow] | None = []  # bad rows, until it is known what the file holds
-    other = ""
     is_table = format_of(path) == TABLE
     guard = replace(_TABLE_GUARD if is_table else GUARD, limits=limits, error=Unreadable)
-    for line in table_rows(Rows(path, limits, *groups), guard, process) if is_table else lines(path, guard):
+    if is_table:
+        with _here(path) as copy:
+            yield from _documents(table_rows(Rows(copy, limits, *groups), guard, process, path), guard)
+    else:
+        yield from _documents(lines(path, guard), guard)
+
+
+@contextmanager
+def _here(path: AnyPath) -> Iterator[Path]:
+    """Yield a path of this machine: the parser's process reads no other."""
+    if isinstance(path, Path):
+        yield path
+        return
+    with ExitStack() as stack:
+        try:
+            copy = stack.enter_context(path.copied())
+        except OSError as error:
+            raise unopenable(error) from None
+        yield copy
+
+
+def _documents(found_lines: Iterable[Line], guard: Guard) -> Iterator[tuple[Line, Document] | BadRow]:
+    before: list[BadRow] | None = []  # bad rows, until it is known what the file holds
+    other = ""
+    for line in found_lines:
         found: tuple[Line, Document] | BadRow
         try:
             value = line.json()
@@ -98,8 +122,11 @@ def documents(
     yield from before or ()
 
 
-def table_rows(wanted: Rows, guard: Guard, process: ParserProcess) -> Iterator[Line]:
-    """Yield the rows of a table, a batch of them in memory; as of lines, those that are too long hold an Unreadable."""
+def table_rows(wanted: Rows, guard: Guard, process: ParserProcess, named: AnyPath | None = None) -> Iterator[Line]:
+    """Yield the rows of a table, a batch of them in memory; as of lines, those that are too long hold an Unreadable.
+
+    Where the table is a copy, ``named`` is the original.
+    """
     path, most, unpacked = wanted.path, wanted.limits.bytes_read, 0
     if wanted.start:
         wanted = replace(wanted, first=sum(process.row_counts(path, wanted.limits)[: wanted.start]))
@@ -111,7 +138,7 @@ def table_rows(wanted: Rows, guard: Guard, process: ParserProcess) -> Iterator[L
             if len(row) > most:
                 content = Unreadable(f"is longer than {most:,} characters", "Split it, or raise sources.max_megabytes.")
             unpacked += len(row)
-            yield Line(path, number, content, guard, "row")
+            yield Line(named or path, number, content, guard, "row")
         wanted = replace(wanted, first=wanted.first + len(rows))
         if unpacked > wanted.limits.bytes_unpacked and unpacked > _MOST_UNPACKED * path.stat().st_size:
             fix = "Leave it out, or raise sources.max_unpacked_megabytes."

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import translate
+from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -64,6 +65,19 @@ class Pattern:
         return reached
 
 
+def taken_names(names: Iterable[str]) -> dict[str, str]:
+    """Return those names of a folder that aren't hidden, and each as it is in keys, by which they are sorted.
+
+    That is composed (NFC), unless another entry of the folder has that name.
+    """
+    found = sorted(name for name in names if name[:1] not in ("", ".") and name not in _MARKERS)
+    taken, keys = set(found), dict[str, str]()
+    for name in found:
+        keys[name] = composed(name) if composed(name) not in taken else name
+        taken.add(keys[name])
+    return dict(sorted(keys.items(), key=itemgetter(1)))
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A file to read. ``key`` is its path relative to the root; ``named``: the caller gave its name."""
@@ -115,10 +129,7 @@ def _kind(path: str, place: Path) -> int | None:
 
 
 class _Entry(NamedTuple):
-    """An entry of a folder; ``names`` are the parts of its path below the root, ``problem`` why it can't be read.
-
-    The names are composed (NFC), unless another entry of the folder has that name.
-    """
+    """An entry of a folder; ``names`` are the parts of its path below the root, ``problem`` why it can't be read."""
 
     path: Path
     names: tuple[str, ...]
@@ -178,15 +189,9 @@ class _Walk:
     def _entries(self, folder: Path, names: tuple[str, ...]) -> list[_Entry]:
         """Return the entries of ``folder`` that aren't hidden, last name first."""
         with listed(folder, self._within) as listing:
-            shown = (entry for entry in listing if entry.name[0] != "." and entry.name not in _MARKERS)
-            found = sorted(shown, key=lambda entry: entry.name)
-            taken = {entry.name for entry in found}
-            entries = []
-            for entry in found:
-                name = composed(entry.name) if composed(entry.name) not in taken else entry.name
-                taken.add(name)
-                entries.append(_Entry.of(entry, folder, (*names, name)))
-        return sorted(entries, key=lambda entry: entry.names[-1], reverse=True)
+            found = {entry.name: entry for entry in listing}
+            taken = taken_names(found).items()
+            return [_Entry.of(found[name], folder, (*names, key)) for name, key in taken][::-1]
 
     def _takes(self, names: tuple[str, ...]) -> bool:
         """Return whether to read a file, as far as its path tells."""

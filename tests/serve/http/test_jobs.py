@@ -73,6 +73,10 @@ def test_paths_are_read_below_the_folders_alone(service: TestClient, corpus_name
     refused = service.post("/v1/ingest", json={"corpus": corpus_name, "paths": [str(Path(__file__).parent)]})
 
     assert done["result"]["changed"] == 1
+    for url in ("http://127.0.0.1:1/a.md", "s3://bucket", tmp_path.as_uri()):
+        for kind in ("ingest", "sync"):
+            answer = service.post(f"/v1/{kind}", json={"corpus": corpus_name, "paths": [url]})
+            assert (answer.status_code, "is a URL" in answer.json()["detail"]) == (403, True), answer.text
     assert (refused.status_code, refused.json()["type"]) == (403, "Forbidden")
     assert "serve.folders" in refused.json()["fix"]
 

@@ -182,6 +182,8 @@ def test_files_are_ingested_from_the_given_folders_alone(talk: Talk, corpus_name
 
     for path in ("/etc", "~/.ssh", str(given_folder / ".."), str(given_folder / ".." / "*")):
         assert "--folder DIR" in talk.refusal("ingest", paths=[path], corpus=corpus_name)
+    for url in ("http://169.254.169.254/a.md", given_folder.as_uri(), "s3://bucket"):
+        assert "is a URL" in talk.refusal("ingest", paths=[url], corpus=corpus_name)
 
 
 @pytest.fixture(scope="module")

@@ -6,19 +6,20 @@ from typing import NamedTuple
 
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.vectors import from_bytes
-from pipeline.records import Hit, Vector, metadata_of
+from pipeline.records import Hit, metadata_of
 from pipeline.retrieve.lru import Recent
+from pipeline.retrieve.scoring.coverage import Passage
 
 _KEPT = 8_000
-"""Hits of a corpus: some 28 megabytes, of chunks of the usual size. A search reads fifty; reading them takes a fifth of
-the processor time that it costs in both processes."""
+"""Hits of a corpus: 25 to 50 megabytes, by the sizes of their chunks. A search reads fifty; reading them takes a fifth
+of the processor time that it costs in both processes."""
 
 
 class StoredHit(NamedTuple):
-    """A hit without ranks, and the centroid of its document's vectors; None for a document of one chunk."""
+    """A hit without ranks, and its passage, which keeps what the scorer makes of it."""
 
     hit: Hit
-    centroid: Vector | None
+    passage: Passage
 
 
 class HitReader:
@@ -60,5 +61,7 @@ def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:
     ):
         fields += [metadata_of(dict(of_document)), metadata_of(dict(of_chunk))]
         hit = Hit(*fields)
-        stored[hit.id] = StoredHit(hit, None if centroid is None else from_bytes(centroid))
+        of_document_vectors = None if centroid is None else from_bytes(centroid)
+        passage = Passage(hit.text, hit.title, hit.heading, hit.document, of_document_vectors)
+        stored[hit.id] = StoredHit(hit, passage)
     return stored

@@ -74,11 +74,7 @@ def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Score the best candidates of hybrid and the walk by their features; this reads them as hits."""
     ids = candidates_to_score(trace.candidates.hybrid, trace.walk, reader.settings.retrieve.scored)
     stored = reader.hits.read(ids, trace.generation)
-    passages = {
-        id_: Passage(hit.text, hit.title, hit.heading, hit.document, centroid)
-        for id_, (hit, centroid) in stored.items()
-    }
-    features = features_of(trace, passages)
+    features = features_of(trace, {id_: one.passage for id_, one in stored.items()})
     hits = {id_: one.hit for id_, one in stored.items()}
     return replace(trace, hits=hits, features=features, scores=reader.scorer.rank(features))
 

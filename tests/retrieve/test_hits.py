@@ -129,10 +129,10 @@ def test_a_hit_comes_with_the_centroid_of_its_document(
 
     stored = read_hits(corpus, ids).values()
 
-    of_long = [one.centroid for one in stored if one.hit.document == "long"]
+    of_long = [one.passage.centroid for one in stored if one.hit.document == "long"]
     assert len(of_long) > 1
     for centroid in of_long:
         assert centroid is not None
         assert float(np.linalg.norm(centroid)) == pytest.approx(1, abs=1e-5)
-    assert [one.centroid for one in stored if one.hit.document == "short"] == [None]
+    assert [one.passage.centroid for one in stored if one.hit.document == "short"] == [None]
     assert all("centroid" not in one.hit.document_metadata for one in stored)

@@ -6,6 +6,8 @@ Two passages that answer a question together cover it together, each in one of i
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import ahocorasick
 import numpy as np
@@ -28,7 +30,18 @@ _NEXT = 6  # following words that may stand close to a word; chosen by hand, not
 _PIECES = 3  # of a passage: title, heading and text
 
 
-@dataclass(frozen=True, slots=True)
+class Bared(NamedTuple):
+    """The title, heading and text of a passage, a line each, folded for comparison.
+
+    ``pieces`` is where the three begin, ``sentences`` where sentences do, both rising; the former are among the latter.
+    """
+
+    text: str
+    pieces: NDArray[np.intp]
+    sentences: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
 class Passage:
     """A candidate as the scorer reads it.
 
@@ -40,6 +53,14 @@ class Passage:
     heading: str
     document: str
     centroid: Vector | None = None
+
+    @cached_property
+    def bared(self) -> Bared:
+        """The passage for comparison, kept with it: other questions find it too."""
+        pieces = [_bared(piece) for piece in (self.title, self.heading, self.text)]
+        text = "\n".join(pieces)
+        begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces[:-1])])
+        return Bared(text, begins, np.union1d(begins, _sentence_starts(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +128,12 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     of its weight, since a passage about another thing of that name ("Charley's Aunt" of another year) is no answer.
     """
     # All passages are searched as one text: a call for each sentence would take several times as long.
-    pieces = [_bared(piece) for each in passages for piece in (each.title, each.heading, each.text)]
-    joined = "\n".join(pieces)
-    begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])[:-1]
-    sentences = np.union1d(begins, _sentence_starts(joined))
-    places, columns = _occurrences(joined, terms)
+    bared = [each.bared for each in passages]
+    offsets = np.cumsum([0, *(len(each.text) + 1 for each in bared)])[:-1]
+    begins = (offsets[:, None] + np.array([each.pieces for each in bared])).ravel()
+    counts = [len(each.sentences) for each in bared]
+    sentences = np.concatenate([each.sentences for each in bared]) + np.repeat(offsets, counts)
+    places, columns = _occurrences("\n".join(each.text for each in bared), terms)
     piece = np.searchsorted(begins, places, side="right") - 1
     passage, field = np.divmod(piece, _PIECES)
     whole, titles = np.zeros((2, len(passages), len(terms)))

@@ -116,7 +116,7 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence, covered:
     first = [rows[id_] for id_ in evidence.walk.ids[:_FIRST] if id_ in rows]
     vector, fulltext = standard_scores(ids, evidence.vector), standard_scores(ids, evidence.fulltext)
     covered = covered or coverage(evidence.terms, list(passages.values()), evidence.named)
-    documents, ranks = np.array([passage.document for passage in passages.values()]), evidence.walk.ranks()
+    documents, ranks = _documents(passages.values()), evidence.walk.ranks()
     # Each passage has the best score of another passage of its document, at least 0.
     beside = documents[:, None] == documents[None, :]
     np.fill_diagonal(beside, val=False)
@@ -131,6 +131,12 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence, covered:
         **_chain(rows, first, evidence, covered),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
+
+
+def _documents(passages: Iterable[Passage]) -> NDArray[np.intp]:
+    """Return a number for the document of each passage, the same for those of one: texts take longer to compare."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(passage.document, len(numbers)) for passage in passages], dtype=np.intp)
 
 
 def _smoothed(scores: Matrix, passages: Iterable[Passage], evidence: Evidence) -> Matrix:

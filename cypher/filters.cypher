@@ -7,6 +7,14 @@
 [field IN <fields> | coalesce(<chunk>[field[0]],
   CASE WHEN field[1] <> '' THEN head(COLLECT { MATCH (<chunk>)-[:PART_OF]->(d) RETURN d[field[1]] }) END)]
 
+// fragment: words_of(text, limit, index, settled)
+// The best matches of a Lucene query and their scores, as `words`: none of a text that is empty, nor during a write.
+CALL (<index>, <settled>) {
+  WITH <index> WHERE <settled> AND <text> <> ''
+  CALL db.index.fulltext.queryNodes(<index>, <text>, {limit: <limit>}) YIELD node AS c, score
+  RETURN collect([c.id, score]) AS words
+}
+
 // name: filter_facts
 // mode: read
 // params: corpus, index, text, terms, limit
@@ -57,12 +65,13 @@ RETURN name, generation, now, found;
 
 // name: filtered_vector_1
 // mode: read
-// params: corpus, vector, limit, fields, boxes
+// params: corpus, index, vector, text, limit, fields, boxes
 // names: vector_index, first
 // As filtered_vector_0, of the chunks with a key in one of the boxes: [first key, first key after it]. In all these a search for each box.
+// Beside them, as words, the best matches of a Lucene query; null during a write, when the index has to be read further.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
-WITH corpus, corpus.generation AS generation
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -75,17 +84,18 @@ CALL (corpus, generation) {
   }
   RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
 }
-<visible_now($corpus, found)>
-RETURN name, generation, now, found;
+<words_of($text, $limit, index, settled)>
+<still_visible_now($corpus, words, settled)>
+RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 
 // name: filtered_vector_2
 // mode: read
-// params: corpus, vector, limit, fields, boxes
+// params: corpus, index, vector, text, limit, fields, boxes
 // names: vector_index, first, second
 // As filtered_vector_1, with the bounds of two keys in a box.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
-WITH corpus, corpus.generation AS generation
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -99,17 +109,18 @@ CALL (corpus, generation) {
   }
   RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
 }
-<visible_now($corpus, found)>
-RETURN name, generation, now, found;
+<words_of($text, $limit, index, settled)>
+<still_visible_now($corpus, words, settled)>
+RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 
 // name: filtered_vector_3
 // mode: read
-// params: corpus, vector, limit, fields, boxes
+// params: corpus, index, vector, text, limit, fields, boxes
 // names: vector_index, first, second, third
 // As filtered_vector_1, with the bounds of three keys in a box.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
-WITH corpus, corpus.generation AS generation
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -124,8 +135,9 @@ CALL (corpus, generation) {
   }
   RETURN collect([c.id, score, <values_of(c, $fields)>]) AS found
 }
-<visible_now($corpus, found)>
-RETURN name, generation, now, found;
+<words_of($text, $limit, index, settled)>
+<still_visible_now($corpus, words, settled)>
+RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 
 // name: vector_of_terms
 // mode: read

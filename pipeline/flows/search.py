@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from neo4j.exceptions import ClientError
@@ -111,16 +111,38 @@ class Retriever:
         with remarks() as warnings:
             question = check_question(query_text or "") if query_vector is None or query_text else ""
         row = leg_named(leg)
+        answer = partial(self._answered, question, row, query_vector, filters, top_k, explain=explain)
+        try:
+            trace, result = answer()
+        except Superseded:
+            if filters is None:
+                raise
+            # What is known of the filter may be of the generation before.
+            self._reader.filters.forget()
+            trace, result = answer()
+        warnings += unknown(result.metadata, self._settings.retrieve.known_relevance)
+        return trace, result.above(least).warned(warnings)
+
+    def _answered(
+        self,
+        question: str,
+        leg: LegRow,
+        vector: Sequence[float] | None,
+        filters: Mapping[str, Any] | None,
+        top_k: int,
+        *,
+        explain: bool,
+    ) -> tuple[RankingTrace, RetrieverResult]:
+        """Return the ranking and its hits, of one generation; raises Superseded if another is visible by now."""
         matches = self.match(filters) if filters is not None else None
-        trace = self.rank(question, row, query_vector, matches)
+        trace = self.rank(question, leg, vector, matches)
         if matches is not None and matches.generation != trace.generation:
             raise self.corpus.superseded()
         result = self.hydrate(trace, top_k, explain=explain)
         if not result.items:
             # The hits of others have told that their generation was still visible.
             self.corpus.at(trace.generation).check_visible()
-        warnings += unknown(result.metadata, self._settings.retrieve.known_relevance)
-        return trace, result.above(least).warned(warnings)
+        return trace, result
 
     def rank(
         self,
@@ -155,7 +177,10 @@ class Retriever:
         return hydrate(self._reader, trace, top_k, explain=explain)
 
     def match(self, filters: Mapping[str, Any]) -> Matches:
-        """Return the chunks of the visible generation that match a filter; raises FilterError if it is malformed."""
+        """Return the chunks that match a filter; raises FilterError if it is malformed.
+
+        They are of the generation that was visible when the filter was first asked for.
+        """
         return self._reader.filters.match(parse_filter(filters))
 
     def explore(self, question: str) -> RankingTrace:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import neo4j
 import numpy as np
 import pytest
 
 from pipeline import HopRank, RetrieverResult
-from pipeline.db.client import Client
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.scoring.features import FEATURES
 from pipeline.settings import ScorerSettings
@@ -34,20 +32,6 @@ def with_settings(hoprank: HopRank, section: str, **changed: Any) -> HopRank:
 
 def scores(result: RetrieverResult) -> dict[str, float]:
     return {item.metadata["id"]: item.metadata["score"] for item in result.items}
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the queries that are read, as they come."""
-    names: list[str] = []
-    reading = Client.read
-
-    def read(client: Client, name: str, /, *args: Any, **params: Any) -> list[neo4j.Record]:
-        names.append(name)
-        return reading(client, name, *args, **params)
-
-    monkeypatch.setattr(Client, "read", read)
-    return names
 
 
 @pytest.mark.parametrize("engine", ["gds", "local"])

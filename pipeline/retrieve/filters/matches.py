@@ -142,26 +142,30 @@ class FilterMatcher:
         self._fields: Recent[tuple[int, str], bool] = Recent(4 * _REMEMBERED)
 
     def match(self, filter_: Filter) -> Matches:
-        """Return the chunks of the visible generation that match a filter; those of small corpora are read now.
+        """Return the chunks that match a filter; those of small corpora are read now.
 
+        What is known of a filter isn't asked for again, and may be of an earlier generation than the visible one. Who
+        searches by it compares the generations, and calls :meth:`forget` if they differ.
         Raises Superseded if another generation is published meanwhile.
         """
         # Not the filter itself: as keys 1 and true are equal.
         key = repr(filter_)
         with self._lock:
             known = self._known.get(key)
-        if known is not None and known.generation == self._corpus.read_visible("corpus_size")["generation"]:
-            matches = known
-        else:
-            matches = self._read(make_plan(filter_, self._corpus.record.filterable))
+        matches = self._read(make_plan(filter_, self._corpus.record.filterable)) if known is None else known
         with self._lock:
-            # The first one's is kept if threads ask at once, so that one of them scans.
+            # The first one's is kept if threads ask at once, so that one of them scans; and the newest.
             kept = self._known.get(key)
-            matches = kept if kept is not None and kept.generation == matches.generation else matches
+            matches = kept if kept is not None and kept.generation >= matches.generation else matches
             self._known.use(key, matches)
         if not matches.plan.exact and matches.among <= SCANNED_FIRST:
             matches.scan()
         return matches
+
+    def forget(self) -> None:
+        """Drop what is known of filters."""
+        with self._lock:
+            self._known.clear()
 
     def _read(self, plan: Plan) -> Matches:
         places = {field: place for place, field in enumerate(plan.declared)}

@@ -13,6 +13,7 @@ from pipeline.db.indexes import cosine_of
 from pipeline.db.vectors import packed
 from pipeline.retrieve.candidates import CandidateLimits, Candidates, explore, fuse_hybrid
 from pipeline.retrieve.filters.matches import EXACT_UNDER, Matches
+from pipeline.retrieve.filters.plan import Plan
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import fulltext_query
@@ -64,14 +65,9 @@ def _nearest(matches: Matches, vector: Any, limit: int) -> _Scores:
 def _nearest_in_boxes(matches: Matches, vector: Any, limit: int) -> _Scores | None:
     """Return the matches nearest to a vector by searches in the plan's boxes; None if these can't tell."""
     plan = matches.plan
-    boxes = plan.boxes or ()
-    sides = {name: side.property for name, side in zip(_SIDES, boxes[0], strict=False)}
-    bounds = [[bound for side in box for bound in (side.first, side.after)] for box in boxes]
-    fields = () if plan.boxes_exact else plan.fields
-    query = _SEARCHES[len(sides)]
 
     def fetch(ask: int) -> _Row:
-        return matches.corpus.read_visible(query, None, sides, boxes=bounds, vector=vector, limit=ask, fields=fields)
+        return _searched(matches, vector, ask)
 
     found = _overfetched(matches, fetch, limit, exact=plan.boxes_exact)
     if found is None or not matches.lists:
@@ -79,6 +75,18 @@ def _nearest_in_boxes(matches: Matches, vector: Any, limit: int) -> _Scores | No
     # Lists of several values have no key.
     listed = _nearest_of_terms(matches, f"+({plan.several}) +({plan.terms})", vector, limit)
     return None if listed is None else {**found, **listed}
+
+
+def _searched(matches: Matches, vector: Any, limit: int, text: str = "") -> _Row:
+    """Return the row of a search in the plan's boxes, and of a Lucene query beside it."""
+    plan = matches.plan
+    boxes = plan.boxes or ()
+    sides = {name: side.property for name, side in zip(_SIDES, boxes[0], strict=False)}
+    bounds = [[bound for side in box for bound in (side.first, side.after)] for box in boxes]
+    fields = () if plan.boxes_exact else plan.fields
+    return matches.corpus.read_visible(
+        _SEARCHES[len(sides)], None, sides, boxes=bounds, vector=vector, text=text, limit=limit, fields=fields
+    )
 
 
 def _nearest_of_terms(matches: Matches, text: str, vector: Any, limit: int) -> _Scores | None:
@@ -101,9 +109,7 @@ def filtered_fulltext_search(_reader: CorpusReader, matches: Matches, question: 
     text = fulltext_query(question)
     if not (text and matches.total) or matches.admitted == 0:
         return Ranked(Leg.FULLTEXT, {})
-    plan, corpus = matches.plan, matches.corpus
-    # A boost of 0 leaves the scores to the question.
-    asked = f"+({text}) +({plan.terms})^0" if plan.terms else text
+    plan, corpus, asked = matches.plan, matches.corpus, _with_terms(text, matches.plan)
     fields = () if plan.exact else plan.fields
 
     def fetch(ask: int) -> _Row:
@@ -113,6 +119,25 @@ def filtered_fulltext_search(_reader: CorpusReader, matches: Matches, question: 
     if found is None:
         found = _scores(corpus.read_visible("fulltext_of_ids", text=text, ids=list(matches.ids or ()), limit=limit))
     return ranked(Leg.FULLTEXT, found).first(limit)
+
+
+def _with_terms(text: str, plan: Plan) -> str:
+    # A boost of 0 leaves the scores to the question.
+    return f"+({text}) +({plan.terms})^0" if plan.terms else text
+
+
+def _both_at_once(matches: Matches, question: str, vector: Sequence[float], limit: int) -> tuple[Ranked, Ranked] | None:
+    """Return the matches by vector and by full text in one round trip; None if the indexes don't tell all in one."""
+    plan, text = matches.plan, fulltext_query(question)
+    exact = plan.exact and plan.boxes_exact and not matches.lists and matches.ids is None
+    if not (exact and text and len(vector) and matches.total):
+        return None
+    row = _searched(matches, packed(vector), limit, _with_terms(text, plan))
+    _check(matches, row)
+    if row["words"] is None:
+        return None
+    near = ranked(Leg.VECTOR, {id_: cosine_of(score) for id_, score in _scores(row).items()}).first(limit)
+    return near, ranked(Leg.FULLTEXT, dict(row["words"])).first(limit)
 
 
 def _overfetched(matches: Matches, fetch: Callable[[int], _Row], limit: int, *, exact: bool = False) -> _Scores | None:
@@ -147,14 +172,19 @@ def _check(matches: Matches, row: _Row) -> None:
         raise matches.corpus.superseded()
 
 
+def _one_by_one(
+    reader: CorpusReader, matches: Matches, question: str, vector: Sequence[float], limit: int
+) -> tuple[Ranked, Ranked]:
+    near = filtered_vector_search(reader, matches, vector, limit) if len(vector) else Ranked(Leg.VECTOR, {})
+    return near, filtered_fulltext_search(reader, matches, question, limit)
+
+
 def explore_filtered(
     reader: CorpusReader, matches: Matches, question: str, vector: Sequence[float], limits: CandidateLimits
 ) -> Candidates:
     """Find candidates, names and their expansion among matches; no other chunk is in any of them."""
-    near = Ranked(Leg.VECTOR, {})
-    if len(vector):
-        near = filtered_vector_search(reader, matches, vector, limits.candidates)
-    matching = filtered_fulltext_search(reader, matches, question, limits.candidates)
+    both = _both_at_once(matches, question, vector, limits.candidates)
+    near, matching = both or _one_by_one(reader, matches, question, vector, limits.candidates)
     hybrid = fuse_hybrid(near, matching)
     around = explore(reader, question, vector, limits, hybrid.ids[: limits.seeds])
     if around.generation != matches.generation:

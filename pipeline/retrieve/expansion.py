@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -116,16 +116,16 @@ class ExploreRow(TypedDict):
     beside: Sequence[tuple[str, str, str, float | None]]
 
 
-def neighbourhood(row: ExploreRow, chunks: Container[str], entities: Container[str]) -> Neighbourhood:
+def neighbourhood(row: ExploreRow, chunks: Set[str], entities: Container[str]) -> Neighbourhood:
     """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, from a row of the query ``explore``.
 
     The query may have expanded more: it doesn't know which of several overlapping names the question means.
     """
-    mentioned = {
-        id_: Mentions(frequency, {chunk: bool(about) for chunk, about in mentions})
+    every = (
+        (id_, Mentions(frequency, {chunk: bool(about) for chunk, about in mentions}))
         for id_, frequency, mentions in row["mentions"]
-        if id_ in entities or any(chunk in chunks for chunk, _ in mentions)
-    }
+    )
+    mentioned = {id_: entity for id_, entity in every if id_ in entities or not chunks.isdisjoint(entity.chunks)}
     linked = tuple(link for link in _links(row) if link.source in chunks or link.target in chunks)
     return Neighbourhood(row["chunks"], mentioned, linked)
 

@@ -48,11 +48,11 @@ def ranked(leg: str, scores: Mapping[str, float]) -> Ranked:
 
 def fuse(leg: str, rankings: Sequence[tuple[Ranked, float]], k: float) -> Ranked:
     """Fuse weighted rankings: the score of an id is the sum of weight / (k + rank) over the rankings that hold it."""
-    if len(rankings) <= 2:
-        sums: dict[str, float] = {}
-        for ranking, weight in rankings:
-            for rank, id_ in enumerate(ranking.scores, 1):
-                sums[id_] = sums.get(id_, 0.0) + weight / (k + rank)
+    if len(rankings) == 2:
+        (one, weight), (other, others) = rankings
+        sums = {id_: weight / (k + rank) for rank, id_ in enumerate(one.scores, 1)}
+        for rank, id_ in enumerate(other.scores, 1):
+            sums[id_] = sums.get(id_, 0.0) + others / (k + rank)
         return ranked(leg, sums)
     terms: dict[str, list[float]] = defaultdict(list)
     for ranking, weight in rankings:

@@ -4,10 +4,11 @@ import logging
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pipeline.errors import QuestionError
 from pipeline.text.fold import fold
@@ -201,6 +202,7 @@ def possible_names(question: str) -> list[PossibleName]:
     runs = []
     grammar = [_is_function_word(word) for word in tokens]
     tells = [word.text[0].isupper() or any(char.isdigit() or char == "_" for char in word.text) for word in tokens]
+    is_capitalised = _capitalised_runs(tokens)
     for first, opening in enumerate(tokens):
         article = opening.text.lower() in ARTICLES
         if grammar[first] and not article and not is_identifier(question, opening.start, opening.end):
@@ -212,7 +214,7 @@ def possible_names(question: str) -> list[PossibleName]:
             named = size > 0 and not (grammar[first + article] or grammar[last])
             named = named and (size > 1 or no_capitals or tells[last])
             if named or (first == last and is_identifier(question, opening.start, opening.end)):
-                capitalised = _is_capitalised(tokens[first : last + 1])
+                capitalised = is_capitalised(first, last)
                 text = question[opening.start : end.end]
                 key, shorter = name_key(text), without_middle_initials(text)
                 keys = key, singular(key), key if shorter is text else name_key(shorter)
@@ -236,11 +238,22 @@ def longest_names(possible: Sequence[PossibleName], known: Mapping[str, object])
     return list(chosen.values())
 
 
-def _is_capitalised(run: Sequence[Word]) -> bool:
-    telling = [word for word in run if word.text.lower() not in ARTICLES and word.text not in CONNECTORS]
-    if not telling or not all(word.text[0].isupper() for word in telling):
-        return False
-    return len(telling) > 1 or not telling[0].initial
+def _capitalised_runs(tokens: Sequence[Word]) -> Callable[[int, int], bool]:
+    """Return the test of whether words, from one place to another, are capitalised as a name is.
+
+    Words are counted once for all runs: a question of a sentence has dozens.
+    """
+    telling = [word.text.lower() not in ARTICLES and word.text not in CONNECTORS for word in tokens]
+    small = [tells and not word.text[0].isupper() for tells, word in zip(telling, tokens, strict=True)]
+    opening = [tells and word.initial for tells, word in zip(telling, tokens, strict=True)]
+    told, lower, first = ([0, *accumulate(flags)] for flags in (telling, small, opening))
+
+    def test(begin: int, last: int) -> bool:
+        end = last + 1
+        count = told[end] - told[begin]
+        return lower[end] == lower[begin] and (count > 1 or count > first[end] - first[begin])
+
+    return test
 
 
 def _is_function_word(word: Word) -> bool:

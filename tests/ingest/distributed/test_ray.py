@@ -32,10 +32,13 @@ from pipeline.embedding.backends import make_embedder
 from pipeline.errors import SourceError, WorkerFailed
 from pipeline.ids import digest
 from pipeline.ingest.distributed.cluster import cluster, import_ray
+from pipeline.ingest.distributed.engine import RayEngine
+from pipeline.ingest.sources import read
 from pipeline.ingest.update.changes import IngestSummary, Plan
 from pipeline.records import Vector
 from pipeline.settings import Settings, load_settings
 from tests.graph_dump import Dump
+from tests.ingest.web import SECRET, Web, url_of
 
 pytestmark = pytest.mark.slow
 
@@ -225,6 +228,31 @@ def test_ray_makes_the_graph_the_plan_and_the_summary_of_one_process(
             messages.append(str(raised.value))
         assert messages[0] == messages[1]
         assert graph_of(other) == graph_of(local)
+
+
+def test_workers_fetch_what_urls_name_and_a_failure_is_that_of_one_process(
+    ray_here: Any, client: Client, hoprank: HopRank, settings: Callable[..., Settings], docs: Path
+) -> None:
+    with Web(docs) as web, RayEngine(client, hoprank.embedder, settings(), "urls") as engine:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        (docs / "rows.jsonl").write_text('{"id": "one", "text": "A line."}\n')
+        urls = [url_of(web, name) for name in ("n0.md", "page.html", "latin.txt", "rows.jsonl", "sub/n1.md")]
+
+        found = list(engine.read(urls, strict=False))
+
+        assert found == list(read(urls))
+        assert len(found) == 5
+        assert SECRET not in repr(found)
+        for url in (url_of(web, "n0.md", "wrong"), url_of(web, "gone.md"), url_of(web, "binary.md")):
+            with pytest.raises(SourceError) as here:
+                list(read([url]))
+            with pytest.raises(SourceError) as there:
+                list(engine.read([url], strict=False))
+            assert str(there.value) == str(here.value)
+            assert SECRET not in str(there.value)
+        web.shutdown()
+        with pytest.raises(SourceError, match="memory of this process"):
+            engine.read(["memory://docs"], strict=False)
 
 
 def bare(hoprank: HopRank, client: Client, name: str) -> dict[Any, Vector]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import errno
-import http.server
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import fsspec
 import pyarrow as pa
@@ -27,8 +24,7 @@ from pipeline.ingest.sources import parquet, parser_process, read
 from pipeline.ingest.sources.parser_process import ParserProcess
 from pipeline.ingest.sources.reader import check_paths
 from pipeline.records import Document, Skipped
-
-SECRET = "s3cr3t-and-signed"
+from tests.ingest.web import SECRET, Web, url_of
 
 
 @pytest.fixture(autouse=True)
@@ -218,63 +214,12 @@ def test_a_file_that_is_gone_meanwhile_is_left_out(failing: type[Failing], monke
     assert [one.reason for one in found if isinstance(one, Skipped)] == ["can't be read: no such file"]
 
 
-class Web(http.server.ThreadingHTTPServer):
-    """A web server of files; it wants a password and a signature."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.folder = folder
-        self.asked: list[str] = []
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    server: Web
-
-    def do_HEAD(self) -> None:
-        self.answer(body=False)
-
-    def do_GET(self) -> None:
-        self.answer(body=True)
-
-    def answer(self, *, body: bool) -> None:
-        path, _, query = self.path.partition("?")
-        self.server.asked.append(path)
-        wanted = "Basic " + base64.b64encode(f"user:{SECRET}".encode()).decode()
-        if self.headers.get("Authorization") != wanted or query != f"sig={SECRET}":
-            self.send_error(403)
-            return
-        file = self.server.folder / unquote(path).lstrip("/")
-        if not file.is_file():
-            self.send_error(500 if "broken" in path else 404)
-            return
-        content = file.read_bytes()
-        begin, end = 0, len(content)
-        if asked := self.headers.get("Range"):
-            first, last = asked.removeprefix("bytes=").split("-")
-            begin, end = int(first), min(int(last) + 1, end)
-        self.send_response(206 if asked else 200)
-        self.send_header("Accept-Ranges", "bytes")
-        self.send_header("Content-Length", str(end - begin))
-        if asked:
-            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(content)}")
-        self.end_headers()
-        if body:
-            self.wfile.write(content[begin:end])
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing."""
-
-
 @pytest.fixture
 def web(folder: Path) -> Iterator[Web]:
     with Web(folder) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
-
-
-def url_of(web: Web, name: str, secret: str = SECRET) -> str:
-    return f"http://user:{secret}@127.0.0.1:{web.server_port}/{name}?sig={secret}"
 
 
 def test_files_of_a_web_server_are_read_by_signed_urls_that_nothing_keeps(web: Web, folder: Path) -> None:

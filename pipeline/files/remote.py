@@ -10,10 +10,10 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 from pipeline.errors import ExtraMissing, SourceError
@@ -90,6 +90,13 @@ class RemoteFile:
     def as_posix(self) -> str:
         """Return the URL as it is shown."""
         return self.shown
+
+    def size(self) -> int | None:
+        """Return its size in bytes; None if that can't be told."""
+        with suppress(OSError, SourceError), told(self.shown):
+            system, _ = opened(self.url)
+            return cast("int | None", system.info(self.place).get("size"))
+        return None
 
     def open(self) -> io.BufferedReader:
         """Open it; raises OSError if it isn't there, SourceError if it can't be had otherwise."""

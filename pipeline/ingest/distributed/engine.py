@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Self
 
 from pipeline.db.client import Client, batches
@@ -28,7 +29,9 @@ from pipeline.ingest.distributed.work import (
     EmbedShards,
     Model,
     cut_documents,
+    found_in,
     model_of,
+    read_file_of_rows,
     read_files,
     row,
     value_of,
@@ -36,13 +39,16 @@ from pipeline.ingest.distributed.work import (
 from pipeline.ingest.embed import PreparedDocument, assembled, stored_vectors
 from pipeline.ingest.engine import Engine, Source, make_chunker
 from pipeline.ingest.sources import read
+from pipeline.ingest.sources.rows import Found, read_rows
 from pipeline.ingest.sources.urls import AnySource
+from pipeline.ingest.sources.walk import SourceFile
 from pipeline.ingest.update.changes import Changes
 from pipeline.progress import Progress
 from pipeline.records import Document, Vector
 from pipeline.settings import Settings
 
 _FILES = 32  # of a task: starting one takes milliseconds, and a slow file holds up few others; chosen by hand
+_LARGEST_FILE = 16_000_000  # bytes of a file whose documents, unpacked, are in memory at once; chosen by hand
 _WINDOW = 64  # batches of documents, of a million characters at most each, that are on the way to be cut; by hand
 
 
@@ -77,12 +83,24 @@ class RayEngine(Engine):
     def read(self, paths: Sequence[str], *, strict: bool) -> Source:
         """Return the documents in ``paths``, whose files the workers read, and the files left out.
 
-        Lines of .jsonl files and rows of tables are read here: their keys must be told apart before the first is used.
+        A large .jsonl file or table is read here, row by row: what a worker finds in a file comes at once.
         """
         sources = self._settings.sources
         if url := next((path for path in paths if scheme_of(path) == "memory"), None):
             raise SourceError(f"{url} is in the memory of this process, where no worker reads.", "Leave out Ray.")
-        return read(paths, strict=strict, limits=sources.limits, code=sources.code, parse=self._parsed)
+        ways: dict[str, Any] = {"parse": self._parsed, "read_rows": self._read_rows}
+        return read(paths, strict=strict, limits=sources.limits, code=sources.code, **ways)
+
+    def _read_rows(
+        self, files: Iterable[AnySource], limits: Limits, whole: bool
+    ) -> Generator[Iterable[Found], None, None]:
+        arguments = {"limits": limits, "whole": whole, "retries": self._settings.ray.retries}
+        for is_large, some in groupby(files, key=_is_large):
+            if is_large:
+                yield from read_rows(some, limits, whole)
+                continue
+            for sent in self._map(list(map(row, some)), read_file_of_rows, arguments):
+                yield found_in(*_checked(sent))
 
     def _parsed(self, files: Iterable[AnySource], limits: Limits) -> Generator[Document | Unreadable, None, None]:
         blocks = [row(block) for block in batches(files, _FILES)]
@@ -230,6 +248,15 @@ class RayEngine(Engine):
             raise WorkerFailed(f"The shard {name} is gone from {shards.folder}.", "Leave ray.shards alone meanwhile.")
         chunked = list(zip(documents, found[0], strict=True))
         return assembled(chunked, vectors, self.embedder.dimension)
+
+
+def _is_large(item: AnySource) -> bool:
+    """Return whether a file is too large to hold what is in it, or its size can't be told."""
+    try:
+        size = item.path.stat().st_size if isinstance(item, SourceFile) else item.path.size()
+    except OSError:
+        size = 0  # the error is the worker's to tell
+    return size is None or size > _LARGEST_FILE
 
 
 def _checked(value: Any) -> Any:

@@ -7,23 +7,25 @@ raised is tried again, and then returned, too.
 
 import pickle
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import ConfigurationError, HopRankError, InputError, WorkerFailed, first_line
-from pipeline.files import Limits
+from pipeline.files import Limits, Unreadable
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import Chunker, cut
 from pipeline.ingest.distributed.shards import Shards
 from pipeline.ingest.embed import embedded_text
 from pipeline.ingest.engine import embedded, make_chunker
 from pipeline.ingest.sources.reader import parsed
+from pipeline.ingest.sources.rows import BadRow, Found, read_rows
 from pipeline.ingest.sources.urls import AnySource
 from pipeline.records import Chunk, Document, Precision, Vector
 from pipeline.settings import Settings, load_settings
@@ -81,6 +83,49 @@ def read_files(table: pa.Table, limits: Limits, retries: int) -> pa.Table:
         return [item if isinstance(item, Document) else told(item) for item in parsed(files, limits)]
 
     return row(attempt(read, retries, lambda: f"The files {files[0].path} to {files[-1].path} can't be read"))
+
+
+Rows = tuple[list[Found | tuple[str, str, str]], tuple[str, str] | None]
+"""What is found in a file of many documents as it travels: of a row that is none its place and error, in place of the
+exception, and why the file ends early."""
+
+
+def read_file_of_rows(table: pa.Table, limits: Limits, whole: bool, retries: int) -> pa.Table:
+    """Return the :data:`Rows` of a file in a list, as that isn't an error."""
+    item: AnySource = value_of(table)
+
+    def read() -> list[Rows]:
+        found: list[Found | tuple[str, str, str]] = []
+        with closing(read_rows([item], limits, whole)) as files:
+            try:
+                found.extend(map(_sent if whole else _key_of, next(files)))
+            except Unreadable as error:
+                return [(found, (error.message, error.fix))]
+        return [(found, None)]
+
+    return row(attempt(read, retries, lambda: f"The file {item.path} can't be read"))
+
+
+def _sent(found: Found) -> Found | tuple[str, str, str]:
+    if isinstance(found, BadRow):
+        return found.place, found.error.message, found.error.fix
+    return replace(found[0], content=""), found[1]
+
+
+def _key_of(found: Found) -> Found | tuple[str, str, str]:
+    """Return what is sent of a document whose key alone is asked for."""
+    if isinstance(found, BadRow):
+        return _sent(found)
+    return replace(found[0], content=""), Document(found[1].key, "", "")
+
+
+def found_in(sent: Rows) -> Iterator[Found]:
+    """Yield what a worker found in a file; raises Unreadable where the file ended early."""
+    found, error = sent
+    for one in found:
+        yield BadRow(one[0], Unreadable(*one[1:])) if isinstance(one[0], str) else cast("Found", one)
+    if error:
+        raise Unreadable(*error)
 
 
 def cut_documents(table: pa.Table, model: Model, shards: Shards | None, corpus_id: str, retries: int) -> pa.Table:

@@ -57,15 +57,16 @@ def read(
     limits: Limits = DEFAULT_LIMITS,
     code: bool = False,
     parse: Parse = parsed,
+    read_rows: rows.ReadRows = rows.read_rows,
 ) -> "FilesRead":
     """Return the documents in ``paths``, read one at a time and in order, and the files that were left out.
 
     A path is a file, a folder (read with its subfolders), a glob pattern, or a .jsonl file or Parquet table of {id,
     title, text, metadata}. A document's key is its path relative to the given folder, or to the part of the pattern
     before its first wildcard; for a single file the file's name, for a line or row its id. URLs are read likewise,
-    through fsspec (:mod:`pipeline.ingest.sources.urls`). An unreadable file below a
-    folder or of a pattern comes as Skipped, and so does a line or row of a file there, whose others are read. If the
-    caller named the file, or with ``strict``, it is an error; with ``strict`` the warnings of a document are, too.
+    through fsspec (:mod:`pipeline.ingest.sources.urls`). An unreadable file below a folder or of a pattern comes as
+    Skipped, and so does a line or row of a file there, whose others are read. If the caller named the file, or with
+    ``strict``, it is an error; with ``strict`` the warnings of a document are, too.
 
     Data, such as .json, are read only if the caller named the file. Files of source code are read then, or with
     ``code``. What their authors didn't write is left out then: installed packages, builds, minified and generated
@@ -77,10 +78,9 @@ def read(
     wanted = [paths] if isinstance(paths, str) else paths
     if not wanted:
         raise SourceError("no path to read was given", "Name a file, a folder, a pattern or a .jsonl file.")
-    reading = _Reading(strict, limits, code=code, parse=parse)
+    reading = _Reading(strict, limits, code=code, parse=parse, read_rows=read_rows)
     found = (entry for path in wanted for entry in _found(path, code=code, within=limits.within))
-    with ParserProcess() as process:
-        return FilesRead(reading, [item for entry in found for item in reading.checked(entry, process)])
+    return FilesRead(reading, [*reading.checked([*reading.given_once(found)])])
 
 
 def check_paths(paths: Sequence[str]) -> None:
@@ -163,27 +163,40 @@ def _unit(path: AnyPath) -> str:
 class _Reading:
     """A single read of several paths: its limits, and the files and keys so far."""
 
-    def __init__(self, strict: bool, limits: Limits, *, code: bool, parse: Parse) -> None:
+    def __init__(self, strict: bool, limits: Limits, *, code: bool, parse: Parse, read_rows: rows.ReadRows) -> None:
         self._strict = strict
         self._limits = limits
         self._code = code
         self._parse = parse
+        self._read_rows = read_rows
         self._seen: set[tuple[str, str]] = set()
         self._keys = UniqueKeys()
         self._repeated: dict[AnyPath, set[int]] = {}
 
-    def checked(self, item: AnySource | Skipped, process: ParserProcess) -> Iterator[AnySource | Skipped]:
-        """Yield ``item``, or a Skipped if it is left out, or nothing if it was given before. Its keys must be new."""
-        if isinstance(item, Skipped):
-            yield self._left_out(item, "", named=False)
-            return
-        identity = (real_path(item.path) if isinstance(item, SourceFile) else item.path.place, item.key)
-        if identity in self._seen:
-            return
-        self._seen.add(identity)
+    def given_once(self, items: Iterable[AnySource | Skipped]) -> Iterator[AnySource | Skipped]:
+        """Yield the items without those that were given before."""
+        for item in items:
+            if not isinstance(item, Skipped):
+                identity = (real_path(item.path) if isinstance(item, SourceFile) else item.path.place, item.key)
+                if identity in self._seen:
+                    continue
+                self._seen.add(identity)
+            yield item
+
+    def checked(self, items: Sequence[AnySource | Skipped]) -> Iterator[AnySource | Skipped]:
+        """Yield each item, or a Skipped if it is left out. Its keys must be new."""
+        many = (item for item in items if not isinstance(item, Skipped) and _holds_many(item))
+        with closing(self._read_rows(many, self._limits, False)) as found:
+            for item in items:
+                if isinstance(item, Skipped):
+                    yield self._left_out(item, "", named=False)
+                else:
+                    yield from self._checked(item, found)
+
+    def _checked(self, item: AnySource, found: Iterator[Iterable[rows.Found]]) -> Iterator[AnySource | Skipped]:
         try:
             if format_of(item.path, code=self._code or item.named, named=item.named) in MANY:
-                yield from self._checked_rows(item, process)
+                yield from self._checked_rows(item, next(found))
             elif self._keys.row_of(item.key) and not (item.named or self._strict):
                 yield Skipped(str(item.path), f"is the document {item.key!r} again")
                 return
@@ -202,14 +215,19 @@ class _Reading:
 
         Files of a document each may be parsed ahead, too.
         """
-        single = (item for item in same if not isinstance(item, Skipped) and format_of(item.path) not in MANY)
-        with closing(self._parse(single, self._limits)) as files, ParserProcess() as process:
+        taken = [item for item in same if not isinstance(item, Skipped)]
+        single = (item for item in taken if not _holds_many(item))
+        many = (item for item in taken if _holds_many(item))
+        with (
+            closing(self._parse(single, self._limits)) as files,
+            closing(self._read_rows(many, self._limits, True)) as found,
+        ):
             for item in items:
                 if isinstance(item, Skipped):
                     yield item
                     continue
                 try:
-                    for document in self._documents(item, files, process):
+                    for document in self._documents(item, files, found):
                         if self._strict and document.warnings:
                             raise SourceError(f"{item.path} {document.warnings[0]}.", MEND)
                         yield document
@@ -217,12 +235,13 @@ class _Reading:
                     yield self._left_out(Skipped(str(item.path), error.message), error.fix, item.named)
 
     def _documents(
-        self, item: AnySource, files: Iterator[Document | Unreadable], process: ParserProcess
+        self, item: AnySource, files: Iterator[Document | Unreadable], found: Iterator[Iterable[rows.Found]]
     ) -> Iterator[Document]:
-        if format_of(item.path) in MANY:
-            for found in rows.documents(item.path, self._limits, process):
-                if not isinstance(found, rows.BadRow) and found[0].number not in self._repeated.get(item.path, ()):
-                    yield process.structure(found[1], self._limits)
+        if _holds_many(item):
+            repeated = self._repeated.get(item.path, ())
+            for one in next(found):
+                if not isinstance(one, rows.BadRow) and one[0].number not in repeated:
+                    yield one[1]
             return
         document = next(files)
         if isinstance(document, Unreadable):
@@ -234,12 +253,12 @@ class _Reading:
             raise SourceError(f"{skipped.source} {skipped.reason}", fix)
         return skipped
 
-    def _checked_rows(self, item: AnySource, process: ParserProcess) -> Iterator[Skipped]:
+    def _checked_rows(self, item: AnySource, found: Iterable[rows.Found]) -> Iterator[Skipped]:
         """Yield a Skipped for each row that is left out; of very many the first ones, and their number."""
         bad, is_empty = 0, True
-        for found in rows.documents(item.path, self._limits, process):
+        for one in found:
             is_empty = False
-            if problem := self._problem(found, item):
+            if problem := self._problem(one, item):
                 bad += 1
                 if bad <= _MOST_ROWS:
                     yield problem
@@ -248,7 +267,7 @@ class _Reading:
         if is_empty:
             raise Unreadable("is empty", f"Leave it out, or write documents into it, one a {_unit(item.path)}.")
 
-    def _problem(self, found: tuple[Line, Document] | rows.BadRow, item: AnySource) -> Skipped | None:
+    def _problem(self, found: rows.Found, item: AnySource) -> Skipped | None:
         """Return why a row is left out, None if it isn't; an error if the caller named the file."""
         is_error = item.named or self._strict
         if isinstance(found, rows.BadRow):
@@ -261,6 +280,13 @@ class _Reading:
             return Skipped(row.place, f"gives the id {document.key!r} again")
         self._keys.add(document.key, item.path, row.number)
         return None
+
+
+def _holds_many(item: AnySource) -> bool:
+    try:
+        return format_of(item.path) in MANY
+    except Unreadable:
+        return False
 
 
 def documents_of(objects: Iterable[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:

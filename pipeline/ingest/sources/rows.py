@@ -3,7 +3,7 @@
 BEIR's ``_id`` is read too, and a row may bring its own ``chunks``, or the ``embedding`` of its text as a whole.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from pipeline.ingest.sources.formats import TABLE, format_of
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.parquet import Rows
 from pipeline.ingest.sources.parser_process import ParserProcess
+from pipeline.ingest.sources.urls import AnySource
 from pipeline.records import Document, Metadata, SuppliedChunk
 from pipeline.text.outline import paragraphs
 
@@ -65,9 +66,30 @@ class BadRow(NamedTuple):
     error: Unreadable
 
 
+Found = tuple[Line, Document] | BadRow
+"""A document with its row, or a row that is none."""
+
+ReadRows = Callable[[Iterable[AnySource], Limits, bool], Generator[Iterable[Found], None, None]]
+"""Reads files of many documents, in order: yields what is found in each, which raises Unreadable where it ends early.
+
+Without the flag the documents need only their keys: they are read once to tell the keys apart, and once for good."""
+
+
+def read_rows(files: Iterable[AnySource], limits: Limits, whole: bool) -> Generator[Iterable[Found], None, None]:
+    """Read files in this process, each while what is yielded of it is iterated over: see :data:`ReadRows`."""
+    with ParserProcess() as process:
+        for item in files:
+            found = documents(item.path, limits, process)
+            yield (_structured(one, limits, process) for one in found) if whole else found
+
+
+def _structured(found: Found, limits: Limits, process: ParserProcess) -> Found:
+    return found if isinstance(found, BadRow) else (found[0], process.structure(found[1], limits))
+
+
 def documents(
     path: AnyPath, limits: Limits, process: ParserProcess, groups: tuple[int, int | None] = (0, None)
-) -> Iterator[tuple[Line, Document] | BadRow]:
+) -> Iterator[Found]:
     """Yield the documents of ``path`` with their rows, in order and read one at a time, and the rows that are none.
 
     ``process`` reads tables, of which ``groups`` may be the range of row groups that is wanted. Blank lines count, but
@@ -97,11 +119,11 @@ def _here(path: AnyPath) -> Iterator[Path]:
         yield copy
 
 
-def _documents(found_lines: Iterable[Line], guard: Guard) -> Iterator[tuple[Line, Document] | BadRow]:
+def _documents(found_lines: Iterable[Line], guard: Guard) -> Iterator[Found]:
     before: list[BadRow] | None = []  # bad rows, until it is known what the file holds
     other = ""
     for line in found_lines:
-        found: tuple[Line, Document] | BadRow
+        found: Found
         try:
             value = line.json()
             if before is not None and not other and isinstance(value, dict) and (missing := _missing(value)):

@@ -22,6 +22,7 @@ from typing import Any
 import neo4j
 import numpy as np
 import psutil
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -33,9 +34,9 @@ from pipeline.errors import SourceError, WorkerFailed
 from pipeline.ids import digest
 from pipeline.ingest.distributed.cluster import cluster, import_ray
 from pipeline.ingest.distributed.engine import RayEngine
-from pipeline.ingest.sources import read
+from pipeline.ingest.sources import read, rows
 from pipeline.ingest.update.changes import IngestSummary, Plan
-from pipeline.records import Vector
+from pipeline.records import Document, Skipped, Vector
 from pipeline.settings import Settings, load_settings
 from tests.graph_dump import Dump
 from tests.ingest.web import SECRET, Web, url_of
@@ -160,6 +161,14 @@ def docs(tmp_path: Path) -> Path:
         for number in range(9)
     ]
     (folder / "lines.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows) + "no json\n")
+    (folder / "settings.jsonl").write_text('{"a": 1}\n' * 3)
+    for part in range(3):
+        table = [
+            {"id": f"part{part}.md" if at else f"row{part}", "text": f"# T\n\n{NAMES[at]} {unique}"} for at in (0, 1)
+        ]
+        (folder / f"year=190{part}").mkdir()
+        pq.write_table(pa.Table.from_pylist(table), folder / f"year=190{part}" / "part.parquet")
+    (folder / "year=1902" / "broken.parquet").write_bytes(b"PAR1")
     return folder
 
 
@@ -220,7 +229,8 @@ def test_ray_makes_the_graph_the_plan_and_the_summary_of_one_process(
         assert done[1]
         assert told(done[0]) == told(done[1])
         assert graph_of(other) == graph_of(local)
-        (docs / "lines.jsonl").unlink()
+        for file in (*docs.glob("*.jsonl"), *docs.glob("**/*.parquet")):
+            file.unlink()
         messages = []
         for one, name in ((by_ray, other), (hoprank, local)):
             with pytest.raises(SourceError, match=r"binary\.md") as raised:
@@ -253,6 +263,40 @@ def test_workers_fetch_what_urls_name_and_a_failure_is_that_of_one_process(
         web.shutdown()
         with pytest.raises(SourceError, match="memory of this process"):
             engine.read(["memory://docs"], strict=False)
+
+
+@pytest.mark.parametrize("largest", [16_000_000, 0])
+def test_rows_are_read_by_workers_unless_their_file_is_large(
+    ray_here: Any,
+    client: Client,
+    hoprank: HopRank,
+    settings: Callable[..., Settings],
+    docs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    largest: int,
+) -> None:
+    expected = list(read([str(docs)]))
+    (docs / "again.jsonl").write_text('{"id": "a", "text": "A."}\n{"id": "a", "text": "B."}\n')
+    here: set[str] = set()
+    plain = rows.documents
+
+    def documents(path: Any, *others: Any) -> Any:
+        here.add(path.name)
+        return plain(path, *others)
+
+    monkeypatch.setattr("pipeline.ingest.distributed.engine._LARGEST_FILE", largest)
+    monkeypatch.setattr(rows, "documents", documents)
+    with RayEngine(client, hoprank.embedder, settings(), "rows") as engine:
+        with pytest.raises(SourceError, match=r"gives the id 'a' on line 1 and again on line 2"):
+            engine.read([str(docs / "again.jsonl")], strict=False)
+        (docs / "again.jsonl").unlink()
+        here.clear()
+
+        found = list(engine.read([str(docs)], strict=False))
+
+    assert found == expected
+    assert any(isinstance(one, Skipped) and "settings.jsonl" in one.source for one in found)
+    assert here == (set() if largest else {"lines.jsonl", "settings.jsonl", "part.parquet", "broken.parquet"})
 
 
 def bare(hoprank: HopRank, client: Client, name: str) -> dict[Any, Vector]:
@@ -314,10 +358,11 @@ def test_what_raises_or_kills_its_worker_each_time_is_named_and_a_killed_worker_
         assert finished
 
         endpoint.reset(deadly="POISON")
-        with pytest.raises(WorkerFailed, match=r"died 2 times .* the documents 'sub/(.*)' to 'sub/(.*)'\. ") as died:
+        with pytest.raises(WorkerFailed, match=r"died 2 times .* the documents '\S+' to '\S+'\. ") as died:
             by_endpoint("ray").ingest(docs, corpus=name)
-        first, last = re.findall(r"'sub/(n\d+\.md)'", died.value.message)
-        assert first <= "n7.md" <= last, "the shard that killed its workers, and not one beside it"
+        keys = [one.key for one in read([str(docs)]) if isinstance(one, Document)]
+        first, last = (keys.index(key) for key in re.findall(r"'(\S+)'", died.value.message)[:2])
+        assert first <= keys.index("sub/n7.md") <= last < first + SHARD, "not the shard of the other actor"
 
         endpoint.reset(held_after=0)
         kill = aside.submit(kill_a_worker, endpoint)

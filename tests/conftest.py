@@ -38,6 +38,7 @@ from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.records import Precision
 from pipeline.settings import load_settings
 from tests.graph_dump import Dump, dump
+from tests.indexes_ahead import IndexesAhead
 
 JAVA_FLAGS = "JAVA_TOOL_OPTIONS"
 TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
@@ -92,7 +93,7 @@ LIBRARY = {
 
 LONGEST = (
     *("test_aot.py", "test_one_truth.py", "test_generated_corpus.py"),
-    *("test_backup.py", "test_kills.py", "test_lifecycle.py", "test_transfer.py"),
+    *("test_backup.py", "test_pages_run.py", "test_kills.py", "test_lifecycle.py", "test_transfer.py", "test_views.py"),
 )
 """Files that take half a minute or more: a worker that begins with them isn't waited for at the end.
 
@@ -100,6 +101,11 @@ The first records what the servers of the later ones start with, while the other
 """
 FIRST_STAGE = "not server and not slow"
 """Selects the tests that need no server: ``pytest -m "not server and not slow"``."""
+HERE = Path(__file__).parent
+SHARED = frozenset({"client", "server_environment"})
+"""Fixtures from which tests get the server that they share."""
+AHEAD = frozenset({"answer", "cli", "domains", "evaluate", "retrieve", "serve"})
+"""Folders whose tests get the full-text indexes of their corpora beforehand; the others' corpora make them."""
 SERVER_FIXTURES = frozenset({"address", "jars"})
 """Fixtures from which each test that needs a server gets it, directly or through others."""
 
@@ -144,6 +150,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not SERVER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.server)
+        is_ahead = item.path.relative_to(HERE).parts[0] in AHEAD
+        if is_ahead and isinstance(item, pytest.Function) and not SHARED.isdisjoint(item.fixturenames):
+            item.fixturenames.insert(0, "indexes_are_there")
     served = {item.path for item in items if item.get_closest_marker("server")}
     longest = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (item.path in served, longest.get(item.path.name, len(LONGEST))))
@@ -222,6 +231,22 @@ def embedder() -> Embedder:
 def hoprank(client: Client, embedder: Embedder, server_environment: dict[str, str]) -> HopRank:
     given = {name.removeprefix("NEO4J_").lower(): value for name, value in server_environment.items()}
     return HopRank(client, embedder, load_settings({"neo4j": given}))
+
+
+@pytest.fixture(scope="session")
+def indexes_ahead(client: Client) -> Iterator[IndexesAhead]:
+    ahead = IndexesAhead(client, load_settings().fulltext.analyzer)
+    yield ahead
+    ahead.drop()
+
+
+@pytest.fixture(scope="module")
+def indexes_are_there(indexes_ahead: IndexesAhead) -> Iterator[None]:
+    """Before any other fixture of a module, so that its shared corpora have theirs too."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("pipeline.flows.ingest.create_corpus", indexes_ahead.create_corpus)
+        patched.setattr("pipeline.db.catalogue.uuid", indexes_ahead)
+        yield
 
 
 @pytest.fixture

@@ -102,8 +102,6 @@ The first records what the servers of the later ones start with, while the other
 FIRST_STAGE = "not server and not slow"
 """Selects the tests that need no server: ``pytest -m "not server and not slow"``."""
 HERE = Path(__file__).parent
-SHARED = frozenset({"client", "server_environment"})
-"""Fixtures from which tests get the server that they share."""
 AHEAD = frozenset({"answer", "cli", "domains", "evaluate", "retrieve", "serve"})
 """Folders whose tests get the full-text indexes of their corpora beforehand; the others' corpora make them."""
 SERVER_FIXTURES = frozenset({"address", "jars"})
@@ -151,7 +149,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not SERVER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.server)
         is_ahead = item.path.relative_to(HERE).parts[0] in AHEAD
-        if is_ahead and isinstance(item, pytest.Function) and not SHARED.isdisjoint(item.fixturenames):
+        if is_ahead and isinstance(item, pytest.Function) and "hoprank" in item.fixturenames:
             item.fixturenames.insert(0, "indexes_are_there")
     served = {item.path for item in items if item.get_closest_marker("server")}
     longest = {name: place for place, name in enumerate(LONGEST)}
@@ -234,8 +232,9 @@ def hoprank(client: Client, embedder: Embedder, server_environment: dict[str, st
 
 
 @pytest.fixture(scope="session")
-def indexes_ahead(client: Client) -> Iterator[IndexesAhead]:
-    ahead = IndexesAhead(client, load_settings().fulltext.analyzer)
+def indexes_ahead(hoprank: HopRank) -> Iterator[IndexesAhead]:
+    # Some files have a fixture `client` of another kind.
+    ahead = IndexesAhead(hoprank.client, load_settings().fulltext.analyzer)
     yield ahead
     ahead.drop()
 

@@ -3,14 +3,15 @@
     uv run python tests/benchmarks/bench_search.py DATA_DIR/multihop/2wiki-dev146
     uv run python tests/benchmarks/bench_search.py --passages 5000 50000 200000    # generated, most with given vectors
 
-A server in a temporary home of its own holds each corpus in turn, and nothing else. The first questions warm up and
-aren't timed. Each other question goes to every searcher, in an order that rotates, so that all meet the same machine
-and the same caches; eight clients take ten questions each of one searcher, then of the next. Each searcher encodes its
-question and returns ten passages. The peer searches the vector and full-text indexes that the ingestion made: as it
-comes, with the same model in its own SentenceTransformerEmbeddings, and with HopRank's encoder. "CPU" is the processor
-time of this process and of the server, in milliseconds a question of eight clients: other programs change it less than
-the rest. It is fast to find nothing: the exit code is 1 if the peer's recall@10 is below nine tenths of that of
-HopRank's hybrid leg. Generated passages have no judgements; of them the peer and HopRank have to find ten each time.
+A server in a temporary home of its own holds each corpus in turn, and nothing else. The first twenty questions warm up,
+ten times each, and aren't timed: a new server compiles what it runs during some hundred searches. Each other question
+goes to every searcher, in an order that rotates, so that all meet the same machine and the same caches; eight clients
+take ten questions each of one searcher, then of the next. Each searcher encodes its question and returns ten passages.
+The peer searches the vector and full-text indexes that the ingestion made: as it comes, with the same model in its own
+SentenceTransformerEmbeddings, and with HopRank's encoder. "CPU" is the processor time of this process and of the
+server, in milliseconds a question of eight clients: other programs change it less than the rest. It is fast to find
+nothing: the exit code is 1 if the peer's recall@10 is below nine tenths of that of HopRank's hybrid leg. Generated
+passages have no judgements; of them the peer and HopRank have to find ten each time.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from pipeline.retrieve.legs import Leg
 from pipeline.settings import load_settings
 from tests.benchmarks.generated import generated_questions, write_documents
 
-_WARM_UP, _TIMED = 20, 200
+_WARM_UP, _ROUNDS, _TIMED = 20, 10, 200
 _CLIENTS = 8
 _PEER, _PEER_SHARING = "HybridRetriever", "the same, our encoder"
 _WHOLE, _HYBRID = "hoprank", "hoprank, hybrid leg"
@@ -164,7 +165,7 @@ def _measure(hoprank: HopRank, address: Address, server: psutil.Process, corpus:
     ) as driver:
         searchers = {**_peers(hoprank, driver, corpus.name), **_own(hoprank, corpus.name)}
         for search in searchers.values():
-            for query in corpus.questions[:_WARM_UP]:
+            for query in [*corpus.questions[:_WARM_UP]] * _ROUNDS:
                 search(query.text)
         alone, recalls = _alternate(searchers, corpus.questions[_WARM_UP:])
         crowd = _crowd(searchers, corpus.questions[_WARM_UP:], server)

@@ -98,6 +98,20 @@ def test_files_that_are_chosen_or_dropped_become_documents(
     assert [entry.key for entry in hoprank.documents(corpus_name)] == ["a.md", "b.docx", "ebb.txt"]
 
 
+def test_the_corpus_that_is_typed_stays_when_the_questions_are_asked_for_again(open_page: Open, library: str) -> None:
+    page = open_page("#/jobs")
+    page.route("**/examples", lambda route: route.abort(), times=1)
+    page.evaluate("corpus => { location.hash = `#/search?corpus=${corpus}`; }", library)
+    expect(page.locator("#home .hint").first).to_be_visible()
+    expect(page.locator("#home")).not_to_contain_text("Looking for questions")
+    page.get_by_label("into the corpus").fill("another")
+
+    page.evaluate("corpus => { location.hash = `#/search?corpus=${corpus}&leg=vector`; }", library)
+
+    expect(page.locator(".example").first).to_be_visible()
+    expect(page.get_by_label("into the corpus")).to_have_value("another")
+
+
 def test_a_token_that_only_reads_is_told_that_it_may_not_add_or_judge(
     open_page: Open, serving: Serving, hoprank: HopRank, library: str, tmp_path: Path
 ) -> None:

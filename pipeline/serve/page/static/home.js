@@ -5,11 +5,15 @@ import { change, link } from "./route.js";
 import { adding } from "./upload.js";
 
 let shown = "";
+// Asks for the questions again, if they couldn't be read.
+let again = null;
 
 /** Show the first screen while nothing is asked; `added(corpus)` is called when files were added. */
 export async function showHome({ view, q, corpus }, added) {
   at("home").hidden = view !== "search" || Boolean(q.trim()) || !corpus || at("none").hasChildNodes();
-  if (at("home").hidden || shown === corpus) return;
+  if (at("home").hidden) return;
+  // What is typed into the form stays.
+  if (shown === corpus) return again?.();
   shown = corpus;
   const held = make("p", { className: "holding", hidden: true });
   const questions = make("div", {}, make("p", { className: "hint" }, "Looking for questions …"));
@@ -34,11 +38,12 @@ async function tell(place, corpus) {
 }
 
 async function fill(box, corpus) {
+  again = null;
   try {
     const { questions } = await call(corpusPath(corpus, "/examples"));
     box.replaceChildren(...(questions.length ? listed(questions) : [make("p", { className: "hint" }, "Type a question above. This corpus names nothing that one could be made of.")]));
   } catch (error) {
-    shown = "";
+    if (shown === corpus) again = () => fill(box, corpus);
     box.replaceChildren(isShown(error) ? "" : make("p", { className: "hint" }, error.message));
   }
 }

@@ -150,7 +150,9 @@ class SentenceTransformerEmbedder(Embedder):
         return vectors
 
     def _encoded(self, texts: Sequence[str], precision: Precision) -> Iterator[tuple[list[int], Vector]]:
-        """Yield batches of indices into ``texts`` with their unit vectors."""
+        """Yield batches of indices into ``texts`` with their unit vectors; for no texts no model is loaded."""
+        if not texts:
+            return
         onnx = self._onnx_for(len(texts)) if precision is Precision.FLOAT32 else None
         if onnx:
             batches = list(self._batches(texts, min(self._batch_tokens, _ONNX_BATCH_TOKENS), 1))
@@ -164,10 +166,9 @@ class SentenceTransformerEmbedder(Embedder):
         def forward(batch: list[int]) -> Vector:
             return _unit(self._forward(model, [texts[i] for i in batch], Task.DOCUMENT))
 
-        longest, *others = self._batches(texts, self._batch_tokens, _PADDING) if texts else [[]]
-        if longest:
-            # Alone, for it is then that a model enlarges what it keeps by length, such as tables of positions.
-            yield longest, forward(longest)
+        longest, *others = self._batches(texts, self._batch_tokens, _PADDING)
+        # Alone, for it is then that a model enlarges what it keeps by length, such as tables of positions.
+        yield longest, forward(longest)
         with _side_by_side(model, len(others)) as pool:
             yield from zip(others, pool.map(forward, others), strict=True)
 

@@ -157,6 +157,12 @@ def test_no_texts_have_no_vectors(embedder: SentenceTransformerEmbedder) -> None
     assert embedder.encode([]).shape == (0, embedder.dimension)
 
 
+def test_for_no_texts_no_model_is_loaded() -> None:
+    idle = SentenceTransformerEmbedder(precision="bfloat16")
+    assert idle.encode([]).shape == (0, 384)
+    assert not idle._loaded
+
+
 def test_it_is_told_how_many_are_done() -> None:
     embedder = SentenceTransformerEmbedder(batch_tokens=1)
     done: list[int] = []

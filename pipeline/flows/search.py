@@ -117,7 +117,7 @@ class Retriever:
         except Superseded:
             if filters is None:
                 raise
-            # What is known of the filter may be of the generation before.
+            # The matches that are known of the filter may be of the generation before.
             self._reader.filters.forget()
             trace, result = answer()
         warnings += unknown(result.metadata, self._settings.retrieve.known_relevance)

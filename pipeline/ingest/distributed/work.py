@@ -86,8 +86,8 @@ def read_files(table: pa.Table, limits: Limits, retries: int) -> pa.Table:
 
 
 Rows = tuple[list[Found | tuple[str, str, str]], tuple[str, str] | None]
-"""What is found in a file of many documents as it travels: of a row that is none its place and error, in place of the
-exception, and why the file ends early."""
+"""The content of a file of many documents as it travels: documents with their rows, of a row that is none its place and
+error in place of the exception; and why the file ends early."""
 
 
 def read_file_of_rows(table: pa.Table, limits: Limits, whole: bool, retries: int) -> pa.Table:

@@ -112,6 +112,41 @@ def test_the_corpus_that_is_typed_stays_when_the_questions_are_asked_for_again(o
     expect(page.get_by_label("into the corpus")).to_have_value("another")
 
 
+def test_a_request_from_before_the_token_does_not_ask_for_it_again(
+    open_page: Open, serving: Serving, library: str
+) -> None:
+    with serving(tokens=[{"token": READER, "corpora": [library]}]) as service:
+        page = open_page(f"#/search?corpus={library}", url=service.url)
+        held: list[Route] = []
+        page.route("**/v1/corpora", lambda route: held.append(route) if len(held) < 2 else route.continue_())
+        page.reload()
+        page.fill("#token", READER)
+        page.keyboard.press("Enter")
+        expect(page.locator(".example").first).to_be_visible()
+        for route in held:
+            with page.expect_response(lambda answer: answer.status == 401):
+                route.continue_()
+
+        expect(page.locator("#home")).to_contain_text("see how they are linked")
+        expect(page.locator("#token-dialog")).not_to_be_visible()
+
+
+def test_what_is_typed_before_the_corpora_are_read_stays_where_it_is(open_page: Open, library: str) -> None:
+    page = open_page(f"#/search?corpus={library}")
+    field = page.get_by_label("into the corpus")
+    expect(page.locator("#home")).to_contain_text("see how they are linked")
+    held: list[Route] = []
+    page.route("**/v1/corpora", lambda route: held.append(route))
+    page.reload()
+    field.fill("another")
+    for route in held:
+        with page.expect_response("**/v1/corpora"):
+            route.continue_()
+
+    expect(page.locator("#corpus")).to_have_value(library)
+    expect(field).to_be_focused()
+
+
 def test_a_token_that_only_reads_is_told_that_it_may_not_add_or_judge(
     open_page: Open, serving: Serving, hoprank: HopRank, library: str, tmp_path: Path
 ) -> None:

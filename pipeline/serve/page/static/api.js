@@ -65,7 +65,8 @@ export const corpusPath = (corpus, rest = "") => `v1/corpora/${encodeURIComponen
 
 async function send(path, { method = "GET", body, signal }) {
   const headers = {};
-  if (token()) headers.Authorization = `Bearer ${token()}`;
+  const used = token();
+  if (used) headers.Authorization = `Bearer ${used}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response;
   try {
@@ -73,6 +74,8 @@ async function send(path, { method = "GET", body, signal }) {
   } catch (error) {
     throw reported(error.name === "AbortError" ? error : new Gone());
   }
+  // The token was entered while the service refused what had been sent before.
+  if (response.status === 401 && token() !== used) return send(path, { method, body, signal });
   if (!response.ok) throw reported(await problemOf(response));
   return response;
 }

@@ -125,6 +125,7 @@ watchTroubles(again);
 listenToDrops(() => current().corpus || "documents", added);
 onState(render);
 tell();
-if ((await readCorpora()) && !current().q) at("question").focus({ preventScroll: true });
+// Whoever types already stays where they are.
+if ((await readCorpora()) && !current().q && document.activeElement === document.body) at("question").focus({ preventScroll: true });
 // For tests and the browser's console.
 window.hoprank = { drawing: mapDrawing, graph: graphDrawing };

@@ -9,8 +9,9 @@ is warm both times. Vectors of a dropped corpus aren't there to be reused. The b
 itself; in float32, where the bundled model runs as ONNX, it is the same ONNX session on the same texts. Seconds of CPU
 are those of this process and of the server: they count on a busy machine, where the others don't.
 
-``--peer`` also measures langchain-neo4j's ``Neo4jVector.from_documents`` with the same model and server; it must be
-installed.
+``--peer`` also measures langchain-neo4j's ``Neo4jVector.from_documents`` of the same texts on the same server, which
+is warm: as it comes, with the model in float32 as its HuggingFaceEmbeddings encodes, and with the bare encoder above.
+It makes no links, and no index for full text. langchain-neo4j must be installed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from rich.table import Table
 from pipeline import HopRank
 from pipeline.db.catalogue import drop_corpus, get_corpus
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, status, stop
+from pipeline.embedding.model_files import ModelFiles
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import embedded_text
@@ -41,7 +43,7 @@ from pipeline.progress import Progress
 from pipeline.records import Document, Precision
 from pipeline.settings import load_settings
 
-_COLUMNS = ("corpus", "server", "passages", "chunks", "bare encoder", "hoprank", "ratio", "again", "langchain")
+_COLUMNS = ("corpus", "server", "passages", "chunks", "bare encoder", "hoprank", "ratio", "again")
 _TEXT = ("corpus", "server", "seconds by stage")
 
 
@@ -52,7 +54,8 @@ def main() -> None:
     parser.add_argument("--peer", action="store_true", help="measure langchain-neo4j too")
     arguments = parser.parse_args()
     table = Table(title="Ingestion, passages a second")
-    for column in (*_COLUMNS, "CPU: bare, hoprank, server", "seconds by stage"):
+    peers = ("langchain-neo4j", "the same, bare encoder") if arguments.peer else ()
+    for column in (*_COLUMNS, *peers, "CPU: bare, hoprank, server", "seconds by stage"):
         table.add_column(column, justify="left" if column in _TEXT else "right")
     for folder in arguments.folders:
         for row in _measure(folder, peer=arguments.peer):
@@ -72,16 +75,16 @@ def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
         chunker = make_chunker(hoprank.embedder, hoprank.settings)
         texts = [embedded_text(chunk) for _, chunks in cut(chunker, documents, "") for chunk in chunks]
         _, bare_seconds, bare_cpu = _timed(encode, texts)
-        theirs = ""
         for state in ("cold", "warm"):
             name, progress, before = f"bench-{uuid.uuid4().hex[:8]}", Progress(), _cpu(server)
             summary, seconds, cpu = _timed(hoprank.ingest, path, corpus=name, progress=progress)
             server_cpu = _cpu(server) - before
             _, again, _ = _timed(hoprank.ingest, path, corpus=name)
             drop_corpus(hoprank.client, get_corpus(hoprank.client, name))
+            theirs = ["", ""] if peer else []
             if state == "warm" and peer:
-                _, peer_seconds, _ = _timed(_langchain, address, encode, texts)
-                theirs = f"{len(documents) / peer_seconds:.0f}"
+                each = (_as_it_comes(hoprank.settings.embed.model), encode)
+                theirs = [f"{len(documents) / _timed(_langchain, address, one, texts)[1]:.0f}" for one in each]
             stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in progress.seconds.items())
             yield [
                 folder.name,
@@ -92,7 +95,7 @@ def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
                 f"{len(documents) / seconds:.0f}",
                 f"{bare_seconds / seconds:.0%}",
                 f"{again / seconds:.1%}",
-                theirs,
+                *theirs,
                 f"{bare_cpu:.0f}, {cpu:.0f}, {server_cpu:.0f}",
                 stages,
             ]
@@ -114,6 +117,15 @@ def _bare_encoder(embedder: SentenceTransformerEmbedder) -> Callable[[list[str]]
     if embedder.precision is Precision.FLOAT32:
         return embedder.encode
     return lambda texts: embedder.model.encode(texts, batch_size=32, convert_to_tensor=True).float().cpu().numpy()
+
+
+def _as_it_comes(name: str) -> Callable[[list[str]], Any]:
+    """Return what langchain's HuggingFaceEmbeddings does with the model: ``SentenceTransformer.encode`` in float32."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(ModelFiles(name).location)
+    model.encode(["warm"] * 300)
+    return lambda texts: model.encode(texts, show_progress_bar=False)
 
 
 def _langchain(address: Address, encode: Callable[[list[str]], Any], texts: list[str]) -> None:

@@ -31,6 +31,9 @@ from pipeline.files.remote import AnyPath
 _ESCAPED = re.compile(r"\\u(?:[dD]|0000)")
 """The spelling in JSON of half a surrogate pair, or NUL; a whole pair begins like this, too."""
 
+_MAY_OVERFLOW = re.compile(r"[eE]\+?\d{3}|\d{300}|NaN|Infinity")
+"""The spelling in JSON of a number that may not be finite; a text without a match holds none."""
+
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
 
@@ -43,6 +46,7 @@ def _finite(text: str, *, mend: bool = False) -> float | None:
 
 _mended = partial(_finite, mend=True)
 _STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+_PLAIN = json.JSONDecoder()
 _MENDING = json.JSONDecoder(parse_float=_mended, parse_constant=_mended)
 
 
@@ -55,8 +59,10 @@ def read_json(path: Path, guard: Guard = GUARD) -> Any:
 
 def parse_json(text: str, guard: Guard = GUARD) -> Any:
     """Return the value of a JSON text. Raises Unreadable."""
+    careful = _MENDING if guard.mend else _STRICT
     try:
-        value = (_MENDING if guard.mend else _STRICT).decode(text)
+        # The careful one calls Python for each number, of which a vector has hundreds.
+        value = (careful if _MAY_OVERFLOW.search(text) else _PLAIN).decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
         raise Unreadable(f"isn't JSON: {error.msg} at {place}", MEND, line=error.lineno) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -240,3 +241,14 @@ def test_any_file_is_lines_or_refused(tmp_path_factory: pytest.TempPathFactory, 
             for use in (line.json, line.object, partial(line.columns, 3)):
                 with suppress(SourceError):
                     use()
+
+
+@given(st.floats(), st.sampled_from(["{}", "[{}, 1]", '{{"a": {}}}', '"{}"']), st.integers(-400, 400))
+def test_a_number_that_is_not_finite_is_refused_however_it_is_spelled(number: float, frame: str, power: int) -> None:
+    for spelled in (json.dumps(number), f"1.5e{power}", f"2E+{abs(power)}", f"{'9' * abs(power)}0.5"):
+        text = frame.format(spelled)
+        if frame == '"{}"' or math.isfinite(float(spelled)):
+            assert parse_json(text) == json.loads(text)
+        else:
+            with pytest.raises(Unreadable, match="no finite number"):
+                parse_json(text)

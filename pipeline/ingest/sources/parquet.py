@@ -1,15 +1,17 @@
 """Parquet tables as JSON, a row a text, for the reader of rows; called in the parser's process.
 
 What JSON has no type for is mapped: times and dates to ISO 8601, durations to seconds, maps to objects, decimals to
-numbers where a float writes them in the same digits, else to texts. Bytes are text if they are UTF-8, short ones
+numbers where a float writes them in the same digits, else to texts. Columns of vectors come as their bytes, which takes
+a tenth of the time. Bytes are text if they are UTF-8, short ones
 otherwise hexadecimal; of long ones, such as images, only the number is kept. Integers in INT96, as Spark wrote times,
 are times. Folders ``name=value`` right above the file are columns, as in Hive.
 """
 
+import base64
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
@@ -18,6 +20,8 @@ from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import unquote
+
+import numpy as np
 
 from pipeline.files import Limits, Unreadable
 from pipeline.files.guard import open_file, unopenable
@@ -42,7 +46,7 @@ _INTEGER = re.compile(r"-?\d{1,18}")
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 RowText = str | tuple[str, str]
-"""A row as JSON, or what is wrong with it and the fix."""
+"""A row as JSON, or what is wrong with it and the fix: see :func:`row_value`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,14 @@ def next_rows(wanted: Rows) -> tuple[list[RowText], bool]:
                 _begun[replace(wanted, first=wanted.first + len(taken))] = rows
                 return taken, False
     return taken, True
+
+
+def row_value(decoded: Any) -> Any:
+    """Return the object that a row's JSON is, decoded: it comes alone, or beside the bytes of its vectors by column."""
+    if not isinstance(decoded, list):
+        return decoded
+    row, packed = decoded
+    return row | {name: np.frombuffer(base64.b64decode(data), kind).tolist() for name, (kind, data) in packed.items()}
 
 
 def row_counts(wanted: Rows) -> list[int]:
@@ -174,18 +186,52 @@ _UNREAD = _Unread()
 
 
 def _texts(batch: Any, partitions: dict[str, Any], *, nulls: bool) -> Iterator[RowText]:
-    names = batch.schema.names
-    columns = {
-        name: _values(name, column)
-        for name, column in zip(names, batch.columns, strict=True)
+    given = {
+        name: column
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
         if not _INDEX.fullmatch(name)
     }
+    packed = {name: vectors for name, column in given.items() if (vectors := _packed(column)) is not None}
+    columns = {name: _values(name, column) for name, column in given.items() if name not in packed}
     for at in range(batch.num_rows):
         row = {name: values[at] for name, values in columns.items() if nulls or values[at] is not None}
         if bad := next((name for name, value in row.items() if value is _UNREAD), None):
             yield f"has a value in the column `{bad}` that can't be read", "Write the column as text."
-        else:
-            yield json.dumps({**partitions, **row}, ensure_ascii=False, default=_plain)
+            continue
+        found = {name: vector for name, values in packed.items() if (vector := values[at])}
+        if nulls:
+            row.update((name, None) for name in packed.keys() - found.keys())
+        value: Mapping[str, Any] = {**partitions, **row}
+        yield json.dumps((value, found) if found else value, ensure_ascii=False, default=_plain)
+
+
+def _packed(column: Any) -> list[tuple[str, str] | None] | None:
+    """Return the vectors of a column, None for null, each as its type and its bytes in base64.
+
+    None if it is no column of lists of floats, or a list holds a null or a number that isn't finite.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
+        return None
+    if not (pa.types.is_float32(kind.value_type) or pa.types.is_float64(kind.value_type)):
+        return None
+    flat = column.flatten()  # those of null lists are left out
+    if flat.null_count:
+        return None
+    numbers = flat.to_numpy(zero_copy_only=False)
+    if not np.isfinite(numbers).all():
+        return None
+    numbers = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False)
+    found: list[tuple[str, str] | None] = []
+    end = 0
+    for length in pc.list_value_length(column).to_pylist():
+        begin, end = end, end + (length or 0)
+        data = base64.b64encode(numbers[begin:end].tobytes()).decode()
+        found.append(None if length is None else (numbers.dtype.str, data))
+    return found
 
 
 def _values(name: str, column: Any) -> list[Any]:

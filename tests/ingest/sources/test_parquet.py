@@ -406,3 +406,21 @@ def test_a_large_table_is_read_in_pieces(tmp_path: Path) -> None:
 
     assert path.stat().st_size > 100 * MEGABYTE
     assert (sum(sizes), max(sizes)) == (1_000, 20)
+
+
+@given(
+    st.lists(st.none() | st.lists(st.floats(width=32), max_size=3), min_size=1, max_size=6),
+    st.sampled_from([pa.list_(pa.float32()), pa.large_list(pa.float64())]),
+    st.integers(0, 5),
+    st.booleans(),
+)
+def test_vectors_come_as_they_are_written_wherever_a_batch_begins(
+    vectors: list[list[float] | None], kind: pa.DataType, start: int, nulls: bool
+) -> None:
+    column = pa.array(vectors, kind)
+    batch = pa.RecordBatch.from_arrays([column], names=["embedding"]).slice(start)
+
+    found = [parquet.row_value(json.loads(str(text))) for text in parquet._texts(batch, {"year": 1}, nulls=nulls)]
+
+    expected = [{"year": 1, **({"embedding": one} if nulls or one is not None else {})} for one in vectors[start:]]
+    assert repr(found) == repr(expected)  # equal and of one type; nan isn't equal to itself

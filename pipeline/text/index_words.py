@@ -10,35 +10,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from pipeline.text.fold import MARKS, WRITTEN, bare, fold, has_other_letters, is_folded
+from pipeline.text.scripts import HANGUL, KATAKANA, RUN, SOUTH_EAST, SYLLABLE
 
 FOLDING = 2
 """Number of these rules. A corpus holds the words of its own; one of fewer gets them anew with its next ingest."""
 
-_IDEOGRAPHS = (
-    "\u2e80-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
-)
-_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-_HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
-_LEADING = "\u0e40-\u0e44\u0ec0-\u0ec4"
-"""Vowels of Thai and Lao that are written before their consonant."""
-
-_FOLLOWING = "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3\u0ebd"
-_STACKED = "\u17d2\u1039\u1a60\u1b44\ua9c0"
-"""Signs of Khmer, Burmese and others that put the next consonant below the last."""
-
-_SOUTH_EAST = (
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf"  # Thai, Lao
-    "\u1000-\u103f\u1050-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f"  # Burmese
-    "\u1780-\u17d3\u17dd\u1950-\u19c9\u1a20-\u1a7f\u1b00-\u1b4b\ua980-\ua9c0\uaa80-\uaadf"  # Khmer and neighbours
-)
-_RUN = re.compile(
-    f"(?P<ideographs>[{_IDEOGRAPHS}][{_IDEOGRAPHS}ー]*)|(?P<joined>[{_KATAKANA}]+|[{_HANGUL}]+|[{_SOUTH_EAST}]+)"
-)
-_ANY_RUN = re.compile(f"[{_KATAKANA}{_HANGUL}{_SOUTH_EAST}]")
-_SYLLABLE = re.compile(f"[{_LEADING}]?[^{_LEADING}](?:[{_STACKED}][^{MARKS}]|[{MARKS}{_FOLLOWING}])*|.")
-"""A letter with its signs: words of these scripts begin and end where one does."""
-
+_ANY_RUN = re.compile(f"[{KATAKANA}{HANGUL}{SOUTH_EAST}]")
 _LETTERS = re.compile(f"[\\w{MARKS}\u200c\u200d]+")
 _WORDS = re.compile(r"\w+")
 _LONGEST_RUN = 8  # syllables of a run that may be a word as a whole; chosen by hand
@@ -60,7 +37,7 @@ def _words(text: str) -> Iterator[str]:
     for word in _LETTERS.findall(text):
         if not word.isascii():
             yield from (form for form in _forms(word) if form != _lowered(word))
-            for run in _RUN.finditer(word) if _ANY_RUN.search(word) else ():
+            for run in RUN.finditer(word) if _ANY_RUN.search(word) else ():
                 yield from _pairs(run["joined"] or "")
 
 
@@ -73,7 +50,7 @@ def query_words(word: str) -> Iterator[str]:
         yield word
         return
     at = 0
-    for run in _RUN.finditer(word):
+    for run in RUN.finditer(word):
         yield from _spelled(word[at : run.start()])
         at = run.end()
         yield from _of_ideographs(run[0]) if run["ideographs"] else _of_joined(run[0])
@@ -88,17 +65,12 @@ def compared_words(text: str) -> list[str]:
     return [part for word in _LETTERS.findall(plain) for part in _parts(word)]
 
 
-def is_run(word: str) -> bool:
-    """Return whether a word is of a script that has no spaces between words, or joins particles to them."""
-    return _RUN.match(word) is not None
-
-
 def _parts(word: str) -> Iterator[str]:
     at = 0
-    for run in _RUN.finditer(word) if not word.isascii() else ():
+    for run in RUN.finditer(word) if not word.isascii() else ():
         yield from filter(None, (word[at : run.start()],))
         at = run.end()
-        syllables = _SYLLABLE.findall(run[0])
+        syllables = SYLLABLE.findall(run[0])
         yield from (first + second for first, second in pairwise(syllables)) if len(syllables) > 1 else syllables
     yield from filter(None, (word[at:],))
 
@@ -113,7 +85,7 @@ def _of_ideographs(run: str) -> Iterator[str]:
 
 
 def _of_joined(run: str) -> Iterator[str]:
-    syllables = _SYLLABLE.findall(run)
+    syllables = SYLLABLE.findall(run)
     if len(syllables) == 1:
         yield f"{run}*"
         return
@@ -124,7 +96,7 @@ def _of_joined(run: str) -> Iterator[str]:
 
 def _pairs(run: str) -> Iterator[str]:
     """Yield the overlapping pairs of a run's syllables, and its last one, with which no pair begins."""
-    syllables = _SYLLABLE.findall(run)
+    syllables = SYLLABLE.findall(run)
     if len(syllables) > 1:
         yield from (first + second for first, second in pairwise(syllables))
         yield syllables[-1]

@@ -13,8 +13,8 @@ from pipeline.domains.vault.links import NoteResolver, code_spans, shortest_targ
 from pipeline.domains.vault.note import Folder, Note
 from pipeline.records import BlockKind
 from pipeline.text.fold import fold, fold_with_places
-from pipeline.text.index_words import is_run
 from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
+from pipeline.text.scripts import is_run
 
 _SHORT = 4
 """Characters below which a name counts in its own letter case only: `rag` and `it` are words. Chosen by hand."""

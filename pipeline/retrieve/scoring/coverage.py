@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pipeline.records import Vector
 from pipeline.text.cached import cached
 from pipeline.text.fold import MARKS, bare
-from pipeline.text.index_words import compared_words, is_run
+from pipeline.text.index_words import compared_words
 from pipeline.text.names import FUNCTION_WORDS
+from pipeline.text.scripts import is_run
 
 _WORD = re.compile(f"[^\\W_]+(?:[{MARKS}]+[^\\W_]*)*")
 _SPACE, _LINE_END = ord(" "), ord("\n")

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pipeline.domains.memory.records import Entity, EntityKey
 from pipeline.resources import word_lists
 from pipeline.text.fold import fold, fold_with_places
-from pipeline.text.index_words import is_run
 from pipeline.text.names import FUNCTION_WORDS, Matcher, lowered
+from pipeline.text.scripts import is_run
 
 COMMON = frozenset(word_lists(__file__)["common"].split())
 """A name that is one of these, or of FUNCTION_WORDS, needs more than its letters to be recognised in prose."""

@@ -34,6 +34,13 @@ SET c.folded = row.folded;
 <leased($corpus, $writer)>
 SET corpus.folding = $folding, corpus.text_index = $text_index;
 
+// name: set_analyzer
+// mode: write
+// params: corpus, analyzer, writer
+// Record the full-text analyser of a corpus whose first texts tell it, before its index is made.
+<leased($corpus, $writer)>
+SET corpus.analyzer = $analyzer;
+
 // name: stage_documents
 // mode: write
 // params: rows, corpus, writer

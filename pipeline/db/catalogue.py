@@ -28,7 +28,7 @@ from pipeline.errors import Busy, FingerprintError, InputError, Superseded, Unkn
 from pipeline.records import Fingerprint
 from pipeline.text.index_words import FOLDING
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Layout of the corpora that this version of HopRank writes; `hoprank migrate` brings older ones to it."""
 
 LONGEST_NAME = 200

@@ -191,7 +191,7 @@ def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Pr
     """
     graph = get_graph(client, name)
     if graph.schema_version < GRAPH_SCHEMA_VERSION:
-        store = Neo4jStore(client, graph, settings.fulltext.analyzer, settings.walk.projection_megabytes, ALL)
+        store = Neo4jStore(client, graph, settings.fulltext.of_graphs, settings.walk.projection_megabytes, ALL)
         load(client, name, (store.scan_nodes(), store.scan_edges()), progress)
 
 

@@ -16,7 +16,8 @@ from pipeline.knowledge.records import Direction, KnowledgeEdge, KnowledgeNode, 
 from pipeline.knowledge.search import Mode
 from pipeline.knowledge.store.memory import leads
 from pipeline.knowledge.traverse import Cost
-from pipeline.text.names import name_key
+from pipeline.text.inflection import LANGUAGES
+from pipeline.text.names import entity_key
 
 _NAMES = ("name", "title", "label", "key")  # properties that name a node, the best first
 _LONGEST_NAME = 200  # characters
@@ -58,7 +59,8 @@ def find_node(graph: GraphReader, given: str) -> KnowledgeNode:
     Raises UnknownNode if there is none, with nodes like it; GraphError if several have the name.
     """
     if corpus := graph.corpus_id:
-        found = graph.get_nodes([given, document_id(corpus, given), entity_id(corpus, name_key(given))])
+        keys = dict.fromkeys(entity_key(given, language) for language in ("", *sorted(LANGUAGES)))
+        found = graph.get_nodes([given, document_id(corpus, given), *(entity_id(corpus, key) for key in keys)])
         fix = "Give the id of a search result, the key of a document, or a name as the texts have it."
     elif not (found := graph.get_nodes([given])):
         found = next((nodes for name in _NAMES if (nodes := graph.filter_nodes_by_property(name, given))), [])

@@ -78,7 +78,7 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
             if not isinstance(graph, NamedGraph):
                 graph = make_graph(client, graph) if create else get_graph(client, graph)
             megabytes = settings.walk.projection_megabytes
-            return Neo4jStore(client, check_layout(graph), settings.fulltext.analyzer, megabytes)
+            return Neo4jStore(client, check_layout(graph), settings.fulltext.of_graphs, megabytes)
 
         self._connect(client, embedder, settings, store)
 

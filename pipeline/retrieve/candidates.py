@@ -13,6 +13,7 @@ from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import fulltext_query, longest_names, possible_names
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import NamedEntity
+from pipeline.text.inflection import language_of
 
 HYBRID_K = 60
 """k of the hybrid leg's fusion: a fixed yardstick, never tuned."""
@@ -75,7 +76,7 @@ def explore(
     Without a vector, candidates are found by full text alone. With ``seeds``, chunks by id, no candidates are searched
     for, and these chunks are expanded.
     """
-    possible = possible_names(question) if limits.seeds else []
+    possible = possible_names(question, language_of(reader.corpus.record.analyzer)) if limits.seeds else []
     keys = {entity_id(reader.corpus.id, name.key): name.key for name in possible}
     row = cast(
         ExploreRow,

@@ -38,7 +38,7 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
     metadata: dict[str, Any] = {
         "corpus": reader.corpus.name,
         "leg": str(trace.ranking.leg),
-        "names": [name.key for name in trace.names],
+        "names": [name.folded for name in trace.names],
         "engine": trace.engine,
         "confidence": trace.confidence,
         "relevance": (max(relevances.values()) if relevances else None) if hits else 0.0,
@@ -87,7 +87,7 @@ def _explained(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -
     The metadata is the confidence in each name of the question; if the model couldn't read the question, that it was
     ranked by words alone; and, if the scorer was fused, the graph's share in it.
     """
-    metadata: dict[str, Any] = {"name_confidences": {name.key: name.confidence for name in trace.names}}
+    metadata: dict[str, Any] = {"name_confidences": {name.folded: name.confidence for name in trace.names}}
     if trace.candidates.generation and not len(trace.vector):
         metadata["words_alone"] = True
     features: dict[str, dict[str, float]] = {}

@@ -18,12 +18,13 @@ from pipeline.text.names import (
     CONNECTORS,
     FUNCTION_WORDS,
     Word,
+    entity_key,
     is_identifier,
-    name_key,
     singular,
     without_middle_initials,
     words,
 )
+from pipeline.text.scripts import is_run
 
 LONGEST = 10_000
 """Characters of a question that are read: more than the model and the full-text query take of it. Chosen by hand."""
@@ -53,6 +54,9 @@ _HEAD_BOOST = 0.6
 """Weight of a match in title or heading; 1 in the text. Chosen on SciFact, CISI and three documentations."""
 
 _MOST_NAME_WORDS = 8
+_MOST_NAME_SYLLABLES = 16
+"""Syllables of a name in a script without spaces. Chosen by hand; not measured."""
+
 _MOST_WORDS = 200
 """Words of a name, and of a question that are looked at for names: few names are longer. Chosen by hand."""
 
@@ -187,12 +191,15 @@ def _terms(question: str) -> Iterator[str]:
             yield from query_words(part)
 
 
-def possible_names(question: str) -> list[PossibleName]:
-    """Return all runs of up to eight words that may be a name: as written, in the singular, without middle initials.
+def possible_names(question: str, language: str = "") -> list[PossibleName]:
+    """Return all runs of words that may be a name: as written, in the singular, without middle initials.
+
+    They have up to eight words, or 16 syllables of a script without spaces.
 
     A run contains a word with a capital or a digit, or at least two words. It neither begins nor ends with a function
     word (who, in, the), except for an article before a name. In a question without capitals any word may be a name, and
-    an identifier (snake_case, --flag) always may. The graph decides which of them are names.
+    an identifier (snake_case, --flag) always may. ``language`` is that of the corpus (see
+    :func:`pipeline.text.names.entity_key`). The graph decides which of them are names.
     """
     # In a question all in capitals they tell nothing. A single word in capitals is an acronym.
     if question.isupper() and " " in question.strip():
@@ -202,12 +209,14 @@ def possible_names(question: str) -> list[PossibleName]:
     runs = []
     grammar = [_is_function_word(word) for word in tokens]
     tells = [word.text[0].isupper() or any(char.isdigit() or char == "_" for char in word.text) for word in tokens]
+    syllables = [is_run(word.text) for word in tokens]
     is_capitalised = _capitalised_runs(tokens)
     for first, opening in enumerate(tokens):
         article = opening.text.lower() in ARTICLES
         if grammar[first] and not article and not is_identifier(question, opening.start, opening.end):
             continue
-        for last in range(first, min(first + _MOST_NAME_WORDS, len(tokens))):
+        most = _MOST_NAME_SYLLABLES if syllables[first] else _MOST_NAME_WORDS
+        for last in range(first, min(first + most, len(tokens))):
             end = tokens[last]
             # An article before a name isn't part of it.
             size = last + 1 - first - article
@@ -216,8 +225,8 @@ def possible_names(question: str) -> list[PossibleName]:
             if named or (first == last and is_identifier(question, opening.start, opening.end)):
                 capitalised = is_capitalised(first, last)
                 text = question[opening.start : end.end]
-                key, shorter = name_key(text), without_middle_initials(text)
-                keys = key, singular(key), key if shorter is text else name_key(shorter)
+                key, shorter = entity_key(text, language), without_middle_initials(text)
+                keys = key, singular(key), key if shorter is text else entity_key(shorter, language)
                 runs += [PossibleName(key, first, last, capitalised) for key in dict.fromkeys(keys) if len(key) > 1]
     return runs
 

@@ -151,9 +151,14 @@ class LinkSettings(Section):
 
 
 class FulltextSettings(Section):
-    """The full-text index; ``analyzer`` is fixed when a corpus is created."""
+    """The full-text index; ``analyzer`` is fixed with the first documents of a corpus, "auto" by their language."""
 
     analyzer: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
+
+    @property
+    def of_graphs(self) -> str:
+        """The analyser of knowledge graphs, whose index is made before their texts are known."""
+        return "english" if self.analyzer == "auto" else self.analyzer
 
 
 class RetrieveSettings(Section):

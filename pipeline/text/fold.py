@@ -42,10 +42,6 @@ MARKS = "".join(
 )
 """Signs that belong to the letter before them, of all the scripts that are in use."""
 
-_LETTERS = f"[\\w\u0300-\u036f\u200b-\u200d{_INVISIBLE}]+"
-WORD = re.compile(f"{_LETTERS}(?:[’'‘\\-./&\u2010\u2011]{_LETTERS})*")
-"""A word as it is written, with what folding drops from it."""
-
 _SIGNS = f"\\w\u200b-\u200d{_INVISIBLE}{MARKS}"
 _WITHOUT_SPACES = "\u0e00-\u109f\u1780-\u19df\u2e80-\ud7a3\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
 _PIECE = re.compile(
@@ -53,7 +49,7 @@ _PIECE = re.compile(
     f"|(?:(?![{_WITHOUT_SPACES}])[{_SIGNS}])+|[^{_SIGNS}]+"
 )
 WRITTEN = re.compile(f"[{_SIGNS}]+(?:[’'‘\\-./&\u2010\u2011][{_SIGNS}]+)*")
-"""A word of any script as it is written; :data:`WORD` ends at the signs of some."""
+"""A word as it is written, with what folding drops from it."""
 
 _ARABIC = "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"
 _HEBREW = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"

@@ -17,7 +17,9 @@ import Stemmer
 
 from pipeline.resources import word_lists
 from pipeline.text.cached import cached
-from pipeline.text.fold import WORD, fold, is_folded
+from pipeline.text.fold import MARKS, WRITTEN, bare, fold, is_folded
+from pipeline.text.inflection import stemmed, without_article
+from pipeline.text.scripts import HANGUL, IDEOGRAPHS, KATAKANA, RUN, SOUTH_EAST, SYLLABLE, has_runs
 
 _IDENTIFIER = re.compile(
     r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]"  # snake_case
@@ -31,16 +33,23 @@ _LONGEST = 80  # characters of an identifier; chosen by hand, as the next, not m
 _LONGEST_TARGET = 200  # characters of a hyperlink before the words at hand
 _Value = TypeVar("_Value")
 
-# Combining accents: many PDF files hold them as characters of their own.
-_LETTERS = r"[\w\u0300-\u036f]+"
+# Signs of letters: many PDF files hold accents as characters of their own, and the scripts of India have vowels so.
+_LETTERS = f"\\w[\\w{MARKS}\u200c\u200d]*"
 _WORD = re.compile(rf"{_LETTERS}(?:[’'‘\-./&]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"[’'‘]s?$")
-_NOT_WORD = re.compile(r"[\W_]+")
+_NOT_WORD = re.compile(f"(?:_|[^\\w{MARKS}])+")
 _INITIALS = re.compile(r"\b[^\W\d](?: [^\W\d]\b)+")
 _MIDDLE_INITIALS = re.compile(r"(?<=[^\W\d_]{2})(?: [^\W\d_]\.)+(?= [^\W\d_]{2})")
+_PARENTHESES = str.maketrans("（）", "()")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _YEAR = re.compile(r"(?:1\d|20)\d\d$")
-_SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|')
+_SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|。！？؟।')
+_RUNS = f"{IDEOGRAPHS}{KATAKANA}{HANGUL}{SOUTH_EAST}{MARKS}"
+_QUOTED = re.compile(
+    f"[《〈「『](?P<quoted>[{_RUNS}・·]{{2,20}})[》〉」』]"  # longer ones are speech; chosen by hand, not measured
+    f"|(?P<foreign>[{KATAKANA}]+(?:[・＝=][{KATAKANA}]+)+)"
+)
+"""Names in scripts without capitals: titles in quotation marks of theirs, and foreign names in Katakana."""
 
 _WORDS = word_lists(__file__)
 CONNECTORS = frozenset(_WORDS["connectors"].split())
@@ -159,12 +168,21 @@ def name_key(name: str) -> str:
 
     Consecutive initials make a single word: ``J. R. R. Tolkien`` gives ``jrr tolkien``, and ``U.S.`` gives ``us``.
     """
-    bare = without_possessive(fold(name.strip()))
-    if not bare.isascii():
-        bare = "".join(char for char in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(char))
-    folded = bare.casefold()
+    folded = bare(without_possessive(fold(name.strip())))
     named = _ARTICLE.sub("", folded).replace("'s ", " ").replace("’s ", " ")
     return join_initials(_NOT_WORD.sub(" ", named).strip())
+
+
+@cached(200_000)  # as above
+def entity_key(name: str, language: str = "") -> str:
+    """Return the key of the entity with this name: its :func:`name_key`, of stems where names are inflected.
+
+    ``language`` is that of the corpus, as :func:`pipeline.text.inflection.language_of` tells it.
+    """
+    key = name_key(name)
+    if key.isascii() and not language:
+        return key
+    return " ".join(stemmed(word, language) for word in without_article(key.split(), language))
 
 
 def join_initials(folded: str) -> str:
@@ -207,36 +225,45 @@ def without_possessive(name: str) -> str:
 
 def without_disambiguation(title: str) -> str:
     """Return a title without its last parenthesis: ``Mercury (planet)`` gives ``Mercury``."""
-    bare, parenthesis, inside = title.rstrip().rpartition("(")
+    # Both are as long when they are folded so.
+    bare, parenthesis, inside = title.rstrip().translate(_PARENTHESES).rpartition("(")
     ends = parenthesis and inside.find(")") == len(inside) - 1
     return (ends and bare.rstrip()) or title
 
 
 def words(text: str) -> list[Word]:
-    """Return the words of a text in order, folded; apostrophes, hyphens, dots and slashes inside belong to them."""
-    if not is_folded(text):
-        return _folded_words(text)
-    result = []
-    previous_end = 0
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        initial = not previous_end or not _SENTENCE_END.isdisjoint(text[previous_end:start])
-        result.append(Word(match.group(), start, end, initial))
-        previous_end = end
-    return result
+    """Return the words of a text in order, folded; apostrophes, hyphens, dots and slashes inside belong to them.
 
-
-def _folded_words(text: str) -> list[Word]:
-    """Return the words of a text that isn't folded, each at its place in it."""
-    result = []
+    In a script without spaces between words each syllable comes as a word: names begin and end at any of them.
+    """
+    written, pattern = is_folded(text), _WORD
+    if not written:
+        pattern = WRITTEN
+    split = has_runs(text)
+    result: list[Word] = []
     previous_end = 0
-    for match in WORD.finditer(text):
+    for match in pattern.finditer(text):
         start, end = match.span()
-        if (word := fold(match.group())) and _WORD.match(word):
+        word = match.group() if written else fold(match.group())
+        if written or (word and _WORD.match(word)):
             initial = not previous_end or not _SENTENCE_END.isdisjoint(text[previous_end:start])
-            result.append(Word(word, start, end, initial))
+            if split and has_runs(word):
+                result += _syllables(text, start, end, initial=initial)
+            else:
+                result.append(Word(word, start, end, initial))
             previous_end = end
     return result
+
+
+def _syllables(text: str, start: int, end: int, *, initial: bool) -> Iterator[Word]:
+    """Yield the syllables of the runs in ``text[start:end]``, and the words between them."""
+    at = start
+    for run in (*RUN.finditer(text, start, end), None):
+        for match in _WORD.finditer(text, at, run.start() if run else end):
+            yield Word(fold(match.group()), *match.span(), initial and match.start() == start)
+        for match in SYLLABLE.finditer(text, *run.span()) if run else ():
+            yield Word(fold(match.group()), *match.span(), initial and match.start() == start)
+        at = run.end() if run else end
 
 
 class Casing:
@@ -288,8 +315,10 @@ def _stem(word: str) -> str:
     return stem
 
 
-def spans(text: str, text_words: Sequence[Word], casing: Casing) -> Iterator[Name]:
+def spans(text: str, text_words: Sequence[Word], casing: Casing, language: str = "") -> Iterator[Name]:
     """Yield the runs of capitalised words, the years and the identifiers of a text with the words ``text_words``.
+
+    Of scripts without capitals it yields what stands in quotation marks of titles, and foreign names in Katakana.
 
     Connectors (of, the, de, van...) may stand inside a run, numbers after its first word. The first word of a sentence
     begins no name if the corpus mostly writes it in lower case.
@@ -299,24 +328,34 @@ def spans(text: str, text_words: Sequence[Word], casing: Casing) -> Iterator[Nam
     identifiers = may_hold_identifiers(text)
     for word in text_words:
         if run and not _adjoins(text, (pending or run)[-1], word):
-            yield from _finish(run, text, casing)
+            yield from _finish(run, text, casing, language)
             run, pending = [], []
         if _begins_name(word, casing) or (run and not pending and word.text[0].isdigit()):
             run = [*run, *pending, word]
             pending = []
             if len(run) >= _LONGEST_SPAN or _POSSESSIVE.search(word.text):
-                yield from _finish(run, text, casing)
+                yield from _finish(run, text, casing, language)
                 run = []
         elif run and len(pending) < 2 and word.text in CONNECTORS:
             pending.append(word)
         else:
-            yield from _finish(run, text, casing)
+            yield from _finish(run, text, casing, language)
             run, pending = [], []
             if _YEAR.match(word.text) or (identifiers and is_identifier(text, word.start, word.end)):
-                key = name_key(word.text)
+                key = entity_key(word.text)
                 if len(key) > 1 and key not in FUNCTION_WORDS:
                     yield Name(key, word.text, word.start, word.end)
-    yield from _finish(run, text, casing)
+    yield from _finish(run, text, casing, language)
+    if has_runs(text):
+        yield from _quoted(text)
+
+
+def _quoted(text: str) -> Iterator[Name]:
+    for match in _QUOTED.finditer(text):
+        start, end = match.span(str(match.lastgroup))
+        key = name_key(text[start:end])
+        if len(key) > 1:
+            yield Name(key, fold(text[start:end]), start, end)
 
 
 def _begins_name(word: Word, casing: Casing) -> bool:
@@ -336,12 +375,12 @@ def _adjoins(text: str, before: Word, word: Word) -> bool:
     return lower in _SHORTENED or bool(_DOTTED.fullmatch(before.text) and lower.replace(".", "") not in COUNTRIES)
 
 
-def _finish(run: list[Word], text: str, casing: Casing) -> Iterator[Name]:
+def _finish(run: list[Word], text: str, casing: Casing, language: str) -> Iterator[Name]:
     if run and run[0].text.lower() in _HONORIFICS:
         run = run[1:]
     if not run or (len(run) == 1 and casing.is_no_name(run[0].text.lower())):
         return
     start, end = run[0].start, run[-1].end
-    key = name_key(text[start:end])
+    key = entity_key(text[start:end], language)
     if len(key) > 1:
         yield Name(key, without_possessive(fold(text[start:end])), start, end)

@@ -32,7 +32,10 @@ RUN = re.compile(
 SYLLABLE = re.compile(f"[{_LEADING}]?[^{_LEADING}](?:[{_STACKED}][^{MARKS}]|[{MARKS}{_FOLLOWING}])*|.")
 """A letter with its signs: words of these scripts begin and end where one does."""
 
-_LETTER = re.compile(f"[{IDEOGRAPHS}{KATAKANA}{HANGUL}{SOUTH_EAST}]")
+_LETTERS = f"{IDEOGRAPHS}{KATAKANA}{HANGUL}{SOUTH_EAST}"
+_LETTER = re.compile(f"[{_LETTERS}]")
+AT_RUNS = re.compile(f"(?<=[{_LETTERS}{MARKS}])(?=[^{_LETTERS}{MARKS} ])|(?<=[^{_LETTERS}{MARKS} ])(?=[{_LETTERS}])")
+"""The places where letters of such a script adjoin others."""
 
 
 def is_run(word: str) -> bool:

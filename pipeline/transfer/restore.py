@@ -27,7 +27,7 @@ from pipeline.settings import LinkSettings
 from pipeline.transfer.formats import Part
 from pipeline.transfer.portable import FORMAT
 
-_READABLE = (4, 5, SCHEMA_VERSION)  # schema versions whose exports are alike
+_READABLE = (4, 5, 6, SCHEMA_VERSION)  # schema versions whose exports are alike
 
 _UNIT_TOLERANCE = 1e-3
 """Most by which the length of a vector of 32-bit numbers, or of fewer bits, may differ from 1. Chosen by hand."""

@@ -7,14 +7,14 @@ positions); idf and damping are applied at reading time.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from pipeline.errors import ConfigurationError, ExtraMissing
 from pipeline.ingest.entities.gazetteer import LONGEST_TITLE, Lexicon, last_heading
 from pipeline.records import Chunk
 from pipeline.settings import LinkSettings
-from pipeline.text.names import Casing, Name, Word, name_key, spans, without_disambiguation, without_middle_initials
+from pipeline.text.names import Casing, Name, Word, entity_key, spans, without_disambiguation, without_middle_initials
 
 _NO_NAMES = frozenset(("CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "TIME"))
 """Labels of spaCy's models for numbers and quantities, which name nothing."""
@@ -30,9 +30,11 @@ SpellingCounts = dict[str, Counter[str]]
 """Number of occurrences of each spelling, by name key."""
 
 
-def builtin(texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing) -> Iterator[Iterable[Name]]:
+def builtin(
+    texts: Sequence[str], words: Sequence[Sequence[Word]], casing: Casing, *, language: str = ""
+) -> Iterator[Iterable[Name]]:
     """Yield runs of capitalised words, years and identifiers: see :func:`pipeline.text.names.spans`."""
-    return (spans(text, text_words, casing) for text, text_words in zip(texts, words, strict=True))
+    return (spans(text, text_words, casing, language) for text, text_words in zip(texts, words, strict=True))
 
 
 class Spacy:
@@ -61,12 +63,14 @@ class Spacy:
                 "Set link.spacy_model to one with the component ner or entity_ruler.",
             )
 
-    def __call__(self, texts: Sequence[str], _words: object, _casing: object) -> Iterator[Iterable[Name]]:
+    def __call__(
+        self, texts: Sequence[str], _words: object, _casing: object, *, language: str = ""
+    ) -> Iterator[Iterable[Name]]:
         """Yield the names in each of ``texts``, as an :data:`Extractor` does."""
         for document in self._model.pipe(texts):
             entities = [entity for entity in document.ents if entity.label_ not in _NO_NAMES]
-            names = (Name(name_key(span.text), span.text, span.start_char, span.end_char) for span in entities)
-            yield [name for name in names if len(name.key) > 1]
+            keyed = ((entity_key(span.text, language), span) for span in entities)
+            yield [Name(key, span.text, span.start_char, span.end_char) for key, span in keyed if len(key) > 1]
 
 
 _spacy = lru_cache(maxsize=1)(Spacy)
@@ -81,9 +85,12 @@ def extractor_fingerprint(settings: LinkSettings) -> str:
     return settings.extractor if settings.extractor == "builtin" else f"spacy:{settings.spacy_model}"
 
 
-def make_extractor(settings: LinkSettings) -> Extractor:
-    """Return the extractor that the settings name; raises ConfigurationError as :class:`Spacy` does."""
-    return builtin if settings.extractor == "builtin" else _spacy(settings.spacy_model)
+def make_extractor(settings: LinkSettings, language: str = "") -> Extractor:
+    """Return the extractor that the settings name; raises ConfigurationError as :class:`Spacy` does.
+
+    ``language`` is that of the corpus: see :func:`pipeline.text.names.entity_key`.
+    """
+    return partial(builtin if settings.extractor == "builtin" else _spacy(settings.spacy_model), language=language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +168,17 @@ class NameCollector:
         """Yield the (key, spelling) of a name's aliases, and of the name without its middle initials."""
         yield from self._lexicon.aliases.of(key, text)
         if "." in text and (bare := without_middle_initials(text)) != text:
-            yield name_key(bare), bare
+            yield self._lexicon.key(bare), bare
 
     def _about(self) -> set[str]:
         keys: set[str] = set()
         bare = without_disambiguation(self._chunk.title)
         titles = {bare, without_disambiguation(last_heading(self._chunk.heading))}
         # the full title too, if several documents share the short form
-        if bare != self._chunk.title and len(self._lexicon.gazetteer.documents(name_key(bare))) > 1:
+        if bare != self._chunk.title and len(self._lexicon.gazetteer.documents(self._lexicon.key(bare))) > 1:
             titles.add(self._chunk.title)
         for title in titles:
-            title_key = name_key(title)
+            title_key = self._lexicon.key(title)
             if len(title_key) > 1 and title_key.count(" ") < LONGEST_TITLE:
                 for key, text in ((title_key, title), *self._aliases_of(title_key, title)):
                     keys.add(key)

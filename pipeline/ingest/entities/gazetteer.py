@@ -10,20 +10,32 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from pipeline.text import names as naming
-from pipeline.text.names import CONNECTORS, COUNTRIES, FUNCTION_WORDS, Casing, Matcher, Name, Word, name_key
+from pipeline.text.names import CONNECTORS, COUNTRIES, FUNCTION_WORDS, Casing, Matcher, Name, Word, entity_key, name_key
+from pipeline.text.scripts import AT_RUNS, has_runs, is_run
 
 _PARENTHESIS = re.compile(r"\(([^()\n]{2,80})\)")
-_ACRONYM = re.compile(r"(?=(?:[^A-Z]{0,9}[A-Z]){2})[A-Za-z0-9][A-Za-z0-9&\-]{1,9}")
+_CAPITALS = "A-ZΑ-ΩА-ЯЁІЇЄҐ"
+_ACRONYM = re.compile(
+    rf"(?=(?:[^{_CAPITALS}]{{0,9}}[{_CAPITALS}]){{2}})[{_CAPITALS}a-zα-ωа-яёіїєґ0-9][{_CAPITALS}a-zα-ωа-яёіїєґ0-9&\-]{{1,9}}"
+)
 _ALSO_KNOWN_AS = re.compile(
     r"(?:,|\(|(?<!\s)\s++(?:\(|is|was)?)\s*+"  # a run of white space is tried once
     r"(?:or\s++simply|a\.?k\.?a\.?|née|born|formerly\s++called|also\s++(?:called|named|written|spelled|spelt)"
     r"|(?:(?:also|better|best|simply|formerly|previously|originally|otherwise|\w+ly)\s++){0,2}known\s++(?:\w+ly\s++)?as)"
     r"\s++(?=[\"“'‘]?[^\W\d_])"
 )
+_SHORT = re.compile(
+    r"(?:^|(?<=[\s。！？，、；：]))(?P<long>[^\W\d_a-zA-Z][\w·・ー]{2,24})[（(](?:以下)?"
+    r"(?:简称|簡稱|又称|又名|亦称|亦稱|别称|別稱|別名|通称|通稱|略称|旧称|舊稱|俗称)[为為はを：:、]?\s*[“「『\"]?"
+    r"(?P<short>[^“”「」『』\"（）()，,、。；;]{2,15})[”」』\"]?[）)，,、；;]",
+    re.MULTILINE,
+)
+"""A name at the beginning of a clause with its short or other name, as Chinese and Japanese introduce it."""
+
 _HINTS = ("known", "born", "née", "or simply", "a.k.a", "aka", "formerly called", "also ")
 _BIRTH_VERBS = ("born", "née")
 _MONTHS = frozenset("january february march april may june july august september october november december".split())
@@ -41,6 +53,7 @@ LONGEST_TITLE = 12
 """Limit in words; a longer title is a sentence, which other texts don't repeat."""
 
 _DOT_AND_SPACE_LENGTH = 2
+_LONG_HEADING = 4  # letters of a heading without spaces that names something; chosen by hand, not measured
 
 Heading = tuple[str, str, str]
 """A document's key, its title, and the path of headings of one of its chunks."""
@@ -54,20 +67,20 @@ class Alias(NamedTuple):
     spellings: tuple[str, ...]
 
 
-def definitions(text: str) -> Iterator[tuple[str, str]]:
+def definitions(text: str, language: str = "") -> Iterator[tuple[str, str]]:
     """Yield (name key, form) for each pair of names that the text defines, in both directions.
 
     A single word that is no acronym gets no alias, because elsewhere it may have other meanings.
     """
-    for pair in (*_acronyms(text), *_also_known_as(text)):
+    for pair in (*_acronyms(text), *_also_known_as(text), *_short_names(text)):
         for name, other in (pair, pair[::-1]) if pair[0].lower() not in COUNTRIES else ():
-            key = name_key(name)
-            fits = len(key) > 1 and key != name_key(other) and key.count(" ") < _MAX_WORDS
-            if fits and (" " in key or _ACRONYM.fullmatch(name)):
+            key = entity_key(name, language)
+            fits = len(key) > 1 and key != entity_key(other, language) and key.count(" ") < _MAX_WORDS
+            if fits and (_is_long(key) or _ACRONYM.fullmatch(name)):
                 yield key, f"{name}\t{other}"
 
 
-def agreed_aliases(key: str, forms: DefinitionCounts) -> tuple[Alias, ...]:
+def agreed_aliases(key: str, forms: DefinitionCounts, language: str = "") -> tuple[Alias, ...]:
     """Return the aliases on which the definitions of a name agree.
 
     A name of several words may have several aliases. An acronym has a single alias, or none if fewer than three in four
@@ -78,17 +91,22 @@ def agreed_aliases(key: str, forms: DefinitionCounts) -> tuple[Alias, ...]:
     most_frequent: dict[str, tuple[int, str]] = {}
     for form, count in sorted(forms.items()):
         name, other = form.split("\t")
-        other_key = name_key(other)
+        other_key = entity_key(other, language)
         counts[other_key] += count
         spellings[other_key].add(name)
         most_frequent[other_key] = min(most_frequent.get(other_key, (0, other)), (-count, other))
     ranked = sorted(counts, key=lambda other: (-counts[other], other))
-    if " " not in key:
+    if not _is_long(key):
         ranked = [other for other in ranked[:1] if 4 * counts[other] >= 3 * counts.total()]  # chosen by hand
     return tuple(
-        Alias(other, most_frequent[other][1], () if " " in key else tuple(sorted(spellings[other])))
+        Alias(other, most_frequent[other][1], () if _is_long(key) else tuple(sorted(spellings[other])))
         for other in ranked[:_MAX_ALIASES]
     )
+
+
+def _is_long(key: str) -> bool:
+    """Return whether a name says enough to have other names: several words, or a script that doesn't part them."""
+    return " " in key or is_run(key)
 
 
 def bare_acronym(name: str) -> str:
@@ -102,8 +120,9 @@ def bare_acronym(name: str) -> str:
 class Aliases:
     """The aliases of a corpus's names."""
 
-    def __init__(self, definitions: Iterable[tuple[str, DefinitionCounts]]) -> None:
-        self.by_key = {key: aliases for key, counts in definitions if (aliases := agreed_aliases(key, counts))}
+    def __init__(self, definitions: Iterable[tuple[str, DefinitionCounts]], language: str = "") -> None:
+        agreed = ((key, agreed_aliases(key, counts, language)) for key, counts in definitions)
+        self.by_key = {key: aliases for key, aliases in agreed if aliases}
         self._plurals: dict[str, str] = {}
         for key in self.by_key:
             forms = [one for one in naming.plurals(key) if naming.singular(one) == key] if " " in key else [key + "s"]
@@ -167,6 +186,11 @@ def stands_for(short: str, text: str) -> str:
     return long if plausible and short not in words else ""
 
 
+def _short_names(text: str) -> Iterator[tuple[str, str]]:
+    if has_runs(text):
+        yield from ((match["long"], match["short"].strip()) for match in _SHORT.finditer(text))
+
+
 def _in_singular(written: str, short: str, long: str) -> tuple[str, str]:
     if written.replace(".", "") != short and naming.singular(name_key(long)) != name_key(long):
         stem, _, last = long.rpartition(" ")
@@ -224,17 +248,28 @@ class Entry:
 class Lexicon:
     """The known names of a corpus: its gazetteer, and its aliases.
 
-    ``definitions`` are by name key. A title or heading that more than ``shared_by`` documents share names nothing.
+    ``definitions`` are by name key, ``language`` is the corpus's. A title or heading that more than ``shared_by``
+    documents share names nothing.
     """
 
     def __init__(
-        self, headings: Iterable[Heading], definitions: Iterable[tuple[str, DefinitionCounts]], shared_by: int
+        self,
+        headings: Iterable[Heading],
+        definitions: Iterable[tuple[str, DefinitionCounts]],
+        shared_by: int,
+        language: str = "",
     ) -> None:
-        self.aliases = Aliases(definitions)
-        self.gazetteer = Gazetteer({**_alias_entries(self.aliases), **_entries(headings, shared_by)})
+        self._language = language
+        self.aliases = Aliases(definitions, language)
+        entries = {**_alias_entries(self.aliases), **_entries(headings, shared_by, language)}
+        self.gazetteer = Gazetteer(entries, language)
+
+    def key(self, name: str) -> str:
+        """Return the key of the entity with this name."""
+        return entity_key(name, self._language)
 
 
-def _entries(headings: Iterable[Heading], shared_by: int) -> dict[str, Entry]:
+def _entries(headings: Iterable[Heading], shared_by: int, language: str) -> dict[str, Entry]:
     """Return the entries of titles and headings, by key, independent of their order.
 
     A title or heading that more than ``shared_by`` documents share names nothing (Introduction, Usage) and is left out.
@@ -243,7 +278,7 @@ def _entries(headings: Iterable[Heading], shared_by: int) -> dict[str, Entry]:
     holders: dict[str, set[str]] = defaultdict(set)
     spelling: dict[str, str] = {}
     for title, document_key, is_title in _titles(headings):
-        key = name_key(title)
+        key = entity_key(title, language)
         holders[key].add(document_key)
         spelling[key] = min(title, spelling.get(key, title))
         if is_title:
@@ -268,7 +303,7 @@ def _alias_entries(aliases: Aliases) -> dict[str, Entry]:
             result[source_key] = Entry(source_key, (), False, 1, names[0].spellings)
         for alias in names:
             length = alias.key.count(" ") + 1
-            if length > 1:
+            if _is_long(alias.key):
                 any_case = _any_case(alias.name, length)
                 keys = {alias.key, *naming.plurals(alias.key)} if any_case else {alias.key}
                 result.update({key: Entry(key, (), any_case, length) for key in keys})
@@ -278,13 +313,16 @@ def _alias_entries(aliases: Aliases) -> dict[str, Entry]:
 class Gazetteer:
     """The known names of a corpus, matched with Aho-Corasick, leftmost and longest first."""
 
-    def __init__(self, entries_by_key: Mapping[str, Entry]) -> None:
+    def __init__(self, entries_by_key: Mapping[str, Entry], language: str = "") -> None:
         self._entries = entries_by_key
-        self._matcher = Matcher({f" {key} ": entry for key, entry in entries_by_key.items()})
+        self._language = language
+        self._matcher = Matcher({_pattern(key): entry for key, entry in entries_by_key.items()})
 
     def occurs_in(self, words: Sequence[Word]) -> bool:
         """Return whether any entry occurs in a text's ``words``, written as a name or not."""
-        return bool(self._matcher) and next(self._matcher.occurrences(_fold(words)[0]), None) is not None
+        return (
+            bool(self._matcher) and next(self._matcher.occurrences(_fold(words, self._language)[0]), None) is not None
+        )
 
     def changed_entries(self, other: Gazetteer) -> dict[str, Entry]:
         """Return the entries, by key, that differ between the two or are missing in either."""
@@ -299,13 +337,15 @@ class Gazetteer:
         """Yield the entries that occur in ``text``, given its ``words``, with their names; they don't overlap."""
         if not self._matcher:
             return
-        folded, starts, ends = _fold(words)
+        folded, starts, ends = _fold(words, self._language)
         free_from = 0
         for start, end, entry in self._matcher.leftmost_longest(folded):
-            first, last = starts.get(start + 1), ends.get(end - 1)
+            start += folded[start] == " "
+            end -= folded[end - 1] == " "
+            first, last = starts.get(start), ends.get(end)
             if first is None or last is None or start < free_from or not _written_as_name(words[first], entry, casing):
                 continue
-            free_from = end - 2
+            free_from = end
             begin, stop = words[first].start, words[last].end
             yield entry, Name(entry.key, text[begin:stop], begin, stop)
 
@@ -317,14 +357,25 @@ def _titles(headings: Iterable[Heading]) -> Iterator[tuple[str, str, bool]]:
         for name in {title, bare, naming.without_middle_initials(bare)} - {""}:
             yield name, document_key, True
         heading = last_heading(path)
-        if " " in heading:
+        if " " in heading or (len(heading) >= _LONG_HEADING and is_run(heading)):
             yield heading, document_key, False
 
 
-def _fold(words: Sequence[Word]) -> tuple[str, dict[int, int], dict[int, int]]:
-    """Join the words' keys, one of initials in a row, with spaces; map offsets of starts and ends to words' indexes."""
-    keyed = [(key, index, index) for index, word in enumerate(words) if (key := name_key(word.text))]
-    single = [position for position, (key, _, _) in enumerate(keyed) if len(key) == 1]
+def _pattern(key: str) -> str:
+    """Return what :func:`_fold` makes of a text that is this key: words of a script without spaces end anywhere."""
+    if not has_runs(key):
+        return f" {key} "
+    spaced = AT_RUNS.sub(" ", f" {key} ")
+    return spaced[is_run(key) : len(spaced) - is_run(key[-1])]
+
+
+def _fold(words: Sequence[Word], language: str) -> tuple[str, dict[int, int], dict[int, int]]:
+    """Join the words' keys, one of initials in a row, with spaces; map offsets of starts and ends to words' indexes.
+
+    Syllables of a script without spaces follow each other without one.
+    """
+    keyed = [(key, index, index) for index, word in enumerate(words) if (key := entity_key(word.text, language))]
+    single = [position for position, (key, _, _) in enumerate(keyed) if len(key) == 1 and not is_run(key)]
     # From the end, so that earlier positions stay valid.
     for position, following in reversed(list(pairwise(single))):
         if following == position + 1 and _is_next_initial(words[keyed[position][2]], words[keyed[following][1]]):
@@ -332,12 +383,15 @@ def _fold(words: Sequence[Word]) -> tuple[str, dict[int, int], dict[int, int]]:
             keyed[position : following + 1] = [(key + more, first, last)]
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}
+    parts = [" "]
     at = 1
-    for key, first, last in keyed:
+    for (key, first, last), after in zip_longest(keyed, keyed[1:]):
         starts[at] = first
         ends[at + len(key)] = last
-        at += len(key) + 1
-    return " ".join(["", *(key for key, _, _ in keyed), ""]), starts, ends
+        joined = after and words[last].end == words[after[1]].start and is_run(key) and is_run(after[0])
+        parts.append(key if joined else f"{key} ")
+        at += len(parts[-1])
+    return "".join(parts) if keyed else "  ", starts, ends
 
 
 def _is_next_initial(initial: Word, word: Word) -> bool:
@@ -357,4 +411,5 @@ def _written_as_name(first: Word, entry: Entry, casing: Casing) -> bool:
     if entry.spellings:
         return bare_acronym(first.text) in entry.spellings
     common = entry.words == 1 and first.initial and casing.is_common(first.text.lower())
-    return not common and (first.text[0].isupper() or first.text[0].isdigit())
+    letter = first.text[0]
+    return not common and (letter.isupper() or letter.isdigit() or (letter.isalpha() and letter.swapcase() == letter))

@@ -5,7 +5,6 @@ reads only the shards that it needs.
 """
 
 import re
-import unicodedata
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,8 +13,11 @@ from dataclasses import replace
 from pipeline.ingest.entities.extract import ChunkNames, Extractor, NameCollector, SpellingCounts
 from pipeline.ingest.entities.gazetteer import Entry, Gazetteer, Heading, Lexicon, definitions
 from pipeline.records import Chunk
+from pipeline.text.fold import MARKS, bare, has_other_letters
+from pipeline.text.inflection import stemmed
 from pipeline.text.names import Casing, Matcher, join_initials, plurals, words
 from pipeline.text.prose import prose
+from pipeline.text.scripts import is_run
 
 SHARDS = 1024  # an update reads few counts, and a corpus has few nodes for them; chosen by hand, not measured
 
@@ -28,6 +30,7 @@ ReadShards = Callable[[list[int]], Iterable[tuple[int, CountsByKey]]]
 """Reads shards of the visible generation by number; shards without counts may be left out."""
 
 _LOWER, _UPPER = "l", "u"
+_WORD = re.compile(f"\\w[\\w{MARKS}]*")
 _LETTERS = re.compile(r"\b[^\W\d_][\W_]+[^\W\d_]\b")
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -98,13 +101,16 @@ class LexiconUpdate:
     ``shared_by`` is the largest number of documents that may share a title or heading that is used as a name.
     """
 
-    def __init__(self, casing: CountChanges, aliases: CountChanges, shared_by: int, extractor: Extractor) -> None:
+    def __init__(
+        self, casing: CountChanges, aliases: CountChanges, shared_by: int, extractor: Extractor, language: str = ""
+    ) -> None:
         self._casing = casing
         self._aliases = aliases
         self._shared_by = shared_by
         self._extractor = extractor
+        self._language = language
         self._lexicons: dict[bool, Lexicon] = {}
-        self.affected = AffectedChunks(set(), {}, set())
+        self.affected = AffectedChunks(set(), {}, set(), language)
 
     def count(self, texts: Iterable[str], sign: int) -> None:
         """Add (``sign`` 1) or subtract (-1) the words of texts and the aliases that they define."""
@@ -114,7 +120,7 @@ class LexiconUpdate:
             for word, count in counts.items():
                 self._casing.add(word, {form: count}, sign)
         for text in texts:
-            for key, defined in definitions(text):
+            for key, defined in definitions(text, self._language):
                 self._aliases.add(key, {defined: 1}, sign)
 
     def decide(self, before: Iterable[Heading], after: Iterable[Heading], *, new: bool) -> None:
@@ -123,8 +129,8 @@ class LexiconUpdate:
         A ``new`` corpus has no decisions that can flip.
         """
         keys = self._aliases.load_all()
-        old = Lexicon(before, ((key, self._aliases.before(key)) for key in keys), self._shared_by)
-        updated = Lexicon(after, ((key, self._aliases.after(key)) for key in keys), self._shared_by)
+        old = Lexicon(before, ((key, self._aliases.before(key)) for key in keys), self._shared_by, self._language)
+        updated = Lexicon(after, ((key, self._aliases.after(key)) for key in keys), self._shared_by, self._language)
         self._lexicons = {False: old, True: updated}
         if new:
             return
@@ -139,7 +145,7 @@ class LexiconUpdate:
         aliases = old.aliases.changed_keys(updated.aliases)
         # A text that has only the short form leads to the entry of the long one.
         aliases |= old.aliases.leading_to(entries) | updated.aliases.leading_to(entries)
-        self.affected = AffectedChunks(flipped, entries, aliases)
+        self.affected = AffectedChunks(flipped, entries, aliases, self._language)
 
     def names(self, chunks: Sequence[Chunk], *, after: bool) -> tuple[list[ChunkNames], SpellingCounts]:
         """Return the names in chunks before or ``after`` the update, and their spellings."""
@@ -164,13 +170,17 @@ class AffectedChunks:
     their entries, changed.
     """
 
-    def __init__(self, flipped: set[str], changed_entries: dict[str, Entry], changed_aliases: set[str]) -> None:
+    def __init__(
+        self, flipped: set[str], changed_entries: dict[str, Entry], changed_aliases: set[str], language: str = ""
+    ) -> None:
         self._flipped = flipped
-        self._changed_entries = Gazetteer(changed_entries)
+        self._changed_entries = Gazetteer(changed_entries, language)
         # A cheap test that every affected text passes: it holds a flipped word, or the longest word of a changed name.
-        self._hints = _WordSearch({_folded(word) for word in flipped} | {_longest_word(key) for key in changed_entries})
+        self._hints = _WordSearch(
+            {bare(word) for word in flipped} | {_longest_word(key) for key in changed_entries}, language
+        )
         names = {form for key in changed_aliases for form in (key, *plurals(key))}
-        self._alias_hints = _WordSearch({_longest_word(key) for key in names})
+        self._alias_hints = _WordSearch({_longest_word(key) for key in names}, language)
 
     def __bool__(self) -> bool:
         return bool(self._hints or self._alias_hints)
@@ -188,34 +198,42 @@ class AffectedChunks:
 
 
 class _WordSearch:
-    """Searches texts for words regardless of case and accents, with initials also joined into a word."""
+    """Searches texts for words regardless of case and accents, with initials also joined into a word.
 
-    def __init__(self, targets: set[str]) -> None:
-        self._matcher = Matcher(dict.fromkeys(targets - {""}))
+    Words of scripts without spaces may be anywhere, and those whose endings are dropped are looked for by their stems.
+    """
+
+    def __init__(self, targets: set[str], language: str) -> None:
+        self._language = language
+        self._targets = targets - {""}
+        self._matcher = Matcher(dict.fromkeys(self._targets))
 
     def __bool__(self) -> bool:
         return bool(self._matcher)
 
     def matches(self, text: str) -> bool:
-        folded = _folded(text)
-        return self._in(folded) or bool(_LETTERS.search(folded) and self._in(join_initials(_NOT_WORD.sub(" ", folded))))
+        folded = bare(text)
+        if self._in(folded) or (_LETTERS.search(folded) and self._in(join_initials(_NOT_WORD.sub(" ", folded)))):
+            return True
+        if not (self._language or has_other_letters(text)):
+            return False
+        return any(stemmed(word, self._language) in self._targets for word in _WORD.findall(folded))
 
     def _in(self, folded: str) -> bool:
         return any(
-            not folded[max(start - 1, 0) : start].isalnum() and not folded[end : end + 1].isalnum()
+            _parted(folded[max(start - 1, 0) : start], folded[start])
+            and _parted(folded[end - 1], folded[end : end + 1])
             for start, end, _ in self._matcher.occurrences(folded)
         )
 
 
+def _parted(left: str, right: str) -> bool:
+    """Return whether a word may end between two characters, of which either may be missing."""
+    return not (left.isalnum() and right.isalnum()) or is_run(left) or is_run(right)
+
+
 def _longest_word(key: str) -> str:
     return max(key.split(), key=len)
-
-
-def _folded(text: str) -> str:
-    """Fold the letters of a text as :func:`pipeline.text.names.name_key` does."""
-    if not text.isascii():
-        text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    return text.casefold()
 
 
 def _casing(counts: CountsByKey) -> Casing:

@@ -24,6 +24,7 @@ from pipeline.ingest.update.stored import ChunkDiff, Spool, stored_counts, store
 from pipeline.ingest.update.write_session import WriteSession
 from pipeline.records import Chunk, Edge, Entity, Vector, WrittenLink
 from pipeline.settings import LinkSettings
+from pipeline.text.inflection import language_of
 from pipeline.text.names import most_frequent, name_key
 
 _BY_NAME = (EdgeKind.MENTIONS, EdgeKind.REFERS_TO, EdgeKind.LINKS_TO)
@@ -157,7 +158,9 @@ def update_lexicon(
     """Return the lexicon of an update, made from the counts of added and removed texts; stage the changed counts."""
     casing = CountChanges(partial(stored_counts, session.corpus, "casing"))
     aliases = CountChanges(partial(stored_counts, session.corpus, "aliases"))
-    lexicon = LexiconUpdate(casing, aliases, settings.title_shared_by, make_extractor(settings))
+    language = language_of(session.corpus.record.analyzer)
+    extractor = make_extractor(settings, language)
+    lexicon = LexiconUpdate(casing, aliases, settings.title_shared_by, extractor, language)
     for chunks in new.batches():
         lexicon.count((chunk.chunk.text for chunk in chunks), 1)
     for replaced in diff.replaced.batches():

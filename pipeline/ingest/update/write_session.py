@@ -12,7 +12,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.db.background_writer import BackgroundWriter
@@ -32,6 +32,7 @@ from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
 from pipeline.records import Edge, Entity, Vector, as_properties
 from pipeline.text.index_words import index_words
+from pipeline.text.languages import AUTO, analyzer_for
 
 _NODE_BATCH = 1000  # rows of a query, with texts or vectors; these four are chosen by hand, not measured
 _EDGE_BATCH = 10_000  # rows without them
@@ -86,6 +87,13 @@ class WriteSession:
         self.has_staged = False
         self._retired: list[Row] = []
         self._orphans: list[Row] = []
+
+    def choose_analyzer(self, texts: Iterable[str]) -> None:
+        """Give a corpus that has no full-text analyser yet the one for the language of its first ``texts``."""
+        if self.corpus.record.analyzer == AUTO:
+            analyzer = analyzer_for(texts)
+            self._writes.write("set_analyzer", analyzer=analyzer)
+            self.corpus = CorpusHandle(self.corpus.client, replace(self.corpus.record, analyzer=analyzer))
 
     def begin(self) -> None:
         """Create the corpus's missing indexes, clean up after a crashed run, and record the start of this run.

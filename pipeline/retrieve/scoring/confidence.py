@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked
 from pipeline.settings import NameSettings
+from pipeline.text.names import name_key
 
 _RANK_K = 5  # agreement falls from 1 at rank 1 to 0.4 at rank 10; chosen by hand, not measured
 
@@ -37,6 +38,11 @@ class NamedEntity:
     titled: bool
     capitalised: bool = False
     confidence: float = 0.0
+
+    @property
+    def folded(self) -> str:
+        """The key in whole words: it is of stems where names are inflected."""
+        return name_key(self.name)
 
 
 class Signs(NamedTuple):

@@ -18,6 +18,7 @@ from pipeline.records import Vector
 from pipeline.text.cached import cached
 from pipeline.text.fold import MARKS, bare
 from pipeline.text.index_words import compared_words
+from pipeline.text.inflection import stemmed
 from pipeline.text.names import FUNCTION_WORDS
 from pipeline.text.scripts import is_run
 
@@ -240,6 +241,8 @@ def named_share(terms: Sequence[str], named: Mapping[str, float]) -> float:
 
 @cached(100_000)  # chosen by hand, to bound memory
 def stem(word: str) -> str:
-    """Return the English stem of a word in lower case."""
-    stemmed: str = Stemmer.Stemmer("english").stemWord(word)
-    return stemmed
+    """Return the stem of a word in lower case: by its script, or the English one."""
+    if not word.isascii() and (of_script := stemmed(word)) != word:
+        return of_script
+    stem: str = Stemmer.Stemmer("english").stemWord(word)
+    return stem

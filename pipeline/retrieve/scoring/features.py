@@ -96,7 +96,7 @@ def compute_features(
     terms = terms_of(question)
     named: dict[str, float] = {}
     for name in names:
-        named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.key)})
+        named.update({term: max(name.confidence, named.get(term, 0.0)) for term in terms_of(name.folded)})
     evidence = Evidence(embedding, terms, named, *legs, names, around)
     covered = coverage(terms, list(passages.values()), named) if passages else None
     held = dict(zip(passages, covered.held.tolist(), strict=True)) if covered else {}

@@ -37,6 +37,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.records import Precision
 from pipeline.settings import load_settings
+from pipeline.text.languages import ENGLISH
 from tests.graph_dump import Dump, dump
 from tests.indexes_ahead import IndexesAhead
 
@@ -234,7 +235,7 @@ def hoprank(client: Client, embedder: Embedder, server_environment: dict[str, st
 @pytest.fixture(scope="session")
 def indexes_ahead(hoprank: HopRank) -> Iterator[IndexesAhead]:
     # Some files have a fixture `client` of another kind.
-    ahead = IndexesAhead(hoprank.client, load_settings().fulltext.analyzer)
+    ahead = IndexesAhead(hoprank.client, ENGLISH)
     yield ahead
     ahead.drop()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.db import catalogue, indexes
 from pipeline.db.client import Client
+from pipeline.text.languages import AUTO
 
 _AT_ONCE = 25
 
@@ -32,7 +33,8 @@ class IndexesAhead:
 
     def create_corpus(self, client: Client, name: str, **made_by: Any) -> catalogue.Corpus:
         """Create a corpus as the function of the catalogue does, whose index is there already if it can be."""
-        is_plain = made_by["analyzer"] == self._analyzer and not made_by.get("filterable")
+        # The texts of these tests are English: the one that they choose.
+        is_plain = made_by["analyzer"] in (self._analyzer, AUTO) and not made_by.get("filterable")
         if is_plain and client.address.uri == self._client.address.uri:
             self._next.id = self._take()
         try:

@@ -29,7 +29,7 @@ _ARTICLES = {
     **dict.fromkeys(("danish", "norwegian", "swedish"), frozenset("den det de en ett et".split())),
 }
 
-_SHORTEST = 3  # letters that remain, so that acronyms do. Chosen by hand, as the next; not measured
+_SHORTEST = 3  # letters of a word that stays as it is, as acronyms do. Chosen by hand, as the next; not measured
 _TIMES = 4
 
 
@@ -45,11 +45,9 @@ def without_article(words: Sequence[str], language: str) -> Sequence[str]:
 
 def stemmed(word: str, language: str = "") -> str:
     """Return the stem of a bare word, by its script or else in the language of its corpus; without one, the word."""
-    if len(word) <= _SHORTEST:
-        return word
     script = None if word.isascii() else _OF.match(word)
     if algorithm := script.lastgroup if script else language:
-        return _stem(word, algorithm)
+        return _stem(word, algorithm) if len(word) > _SHORTEST or algorithm == "hindi" else word
     if _HEBREW.fullmatch(word):
         # As far as it goes: a prefix can't be told from a first letter, but a name and its forms end alike.
         while len(word) > _SHORTEST and word[0] in _PREFIXED:
@@ -63,7 +61,7 @@ def _stem(word: str, algorithm: str) -> str:
     stemmer = Stemmer.Stemmer(algorithm)
     for _ in range(_TIMES):
         stem: str = stemmer.stemWord(word)
-        if stem == word or len(stem) < _SHORTEST:
+        if stem in (word, ""):
             break
         word = stem
     return word

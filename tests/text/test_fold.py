@@ -13,8 +13,8 @@ from pipeline.records import Chunk
 from pipeline.retrieve.question import check_question, fulltext_terms
 from pipeline.text.fold import bare, fold, fold_with_places
 from pipeline.text.index_words import index_words
-from pipeline.text.scripts import is_run
 from pipeline.text.names import Casing, name_key, spans, words
+from pipeline.text.scripts import is_run
 
 FOLDED = [
     ("Ge\u00adsamt\u00adkon\u00adzept", "Gesamtkonzept"),

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.ingest.entities.gazetteer import Alias, Aliases, agreed_aliases, bare_acronym, definitions, stands_for
+from pipeline.ingest.entities.gazetteer import (
+    Alias,
+    Aliases,
+    Lexicon,
+    agreed_aliases,
+    bare_acronym,
+    definitions,
+    stands_for,
+)
+from pipeline.text.names import Casing, entity_key, words
 
 
 def pairs(text: str) -> set[tuple[str, str]]:
@@ -130,3 +141,54 @@ def test_any_text_may_be_looked_through_for_definitions(text: str) -> None:
         assert len(key) > 1
         assert name
         assert other
+
+
+def found(text: str, titles: Sequence[str], language: str = "") -> list[str]:
+    """The titles that a text holds, as it spells them."""
+    gazetteer = Lexicon([(title, title, "") for title in titles], (), 8, language).gazetteer
+    text_words = words(text)
+    return [name.text for _, name in gazetteer.find(text, text_words, Casing([text_words]))]
+
+
+@pytest.mark.parametrize(
+    ("text", "titles", "language", "expected"),
+    [
+        ("主持修建白鸥嘴灯塔的工程师", ["白鸥嘴灯塔", "灯塔"], "", ["白鸥嘴灯塔"]),
+        ("在东江水\n利研究所里", ["东江水利研究所"], "", []),
+        ("现任NBA总裁1998年上任", ["NBA总裁", "1998年"], "", ["NBA总裁", "1998年"]),
+        ("他用Neo4j存图", ["Neo4j"], "", ["Neo4j"]),
+        ("若萩橋を架けたジョン・スミスは", ["若萩橋（初代）", "ジョン・スミス"], "", ["若萩橋", "ジョン・スミス"]),
+        ("서울에서 부산까지", ["서울", "부산"], "", ["서울", "부산"]),
+        ("ที่ประภาคารเก่ามีคน", ["ประภาคาร"], "", ["ประภาคาร"]),
+        ("у Ольховского завода", ["Ольховский завод"], "", ["Ольховского завода"]),
+        ("ובמכון הלאומי נמצא", ["המכון הלאומי"], "", ["ובמכון הלאומי"]),
+        ("दिल्ली में हिन्दी", ["हिन्दी"], "", ["हिन्दी"]),
+        ("ist des Klosters Hirlau wegen", ["Kloster Hirlau"], "german", ["Klosters Hirlau"]),
+        ("ist des Klosters Hirlau wegen", ["Kloster Hirlau"], "", []),
+    ],
+)
+def test_titles_are_found_in_every_script_and_in_inflected_forms(
+    text: str, titles: list[str], language: str, expected: list[str]
+) -> None:
+    assert found(text, titles, language) == expected
+
+
+RUNS = st.text(st.sampled_from("东江水利研究所白鸥嘴灯塔ガラスの橋"), min_size=2, max_size=6)
+
+
+@given(RUNS, RUNS, RUNS)
+def test_a_title_is_found_wherever_it_stands_in_a_run(before: str, title: str, after: str) -> None:
+    assert title in "".join(found(f"{before}{title}{after}。", [title]))
+
+
+@pytest.mark.parametrize(
+    ("text", "short", "long"),
+    [
+        ("棠江水文研究所（简称“棠文所”）设在", "棠文所", "棠江水文研究所"),
+        ("后来，棠州师范学堂(又称棠师)搬走", "棠师", "棠州师范学堂"),
+        ("狭霧高等女学校（通称「狭高女」）は", "狭高女", "狭霧高等女学校"),
+        ("Институт озёрных экосистем (ИОЭ) создан", "ИОЭ", "Институт озёрных экосистем"),
+    ],
+)
+def test_a_short_name_in_another_script_and_the_long_one_mean_one(text: str, short: str, long: str) -> None:
+    assert pairs(text) == {(entity_key(short), long), (entity_key(long), short)}

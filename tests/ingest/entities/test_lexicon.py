@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -22,9 +23,20 @@ TEXTS = st.sampled_from(
         "Ada Lovelace, also known as Augusta Byron, wrote notes.",
         "Augusta Byron is remembered.",
         "engine notes were read aloud in turin",
+        "东江水利研究所（简称“东水所”）在白鸥嘴。",
+        "东水所造了白鸥嘴灯塔和NBA总裁的房子。",
+        "Ольховский завод стоял у Ольховска.",
+        "В Ольховском заводе у Рогожникова был НИИ.",
+        "Das Kloster Hirlau liegt am Fluss, des Klosters Hirlau wegen.",
     ]
 )
-TITLES = st.sampled_from(["Turin", "Engine Notes", "River", "Analytical Engine", "Augusta Byron", "Notes"])
+TITLES = st.sampled_from(
+    [
+        *("Turin", "Engine Notes", "River", "Analytical Engine", "Augusta Byron", "Notes"),
+        *("白鸥嘴灯塔", "NBA总裁", "东江水利研究所", "Ольховский завод", "Рогожников", "Kloster Hirlau"),
+    ]
+)
+LANGUAGES = st.sampled_from(["", "german"])
 DOCUMENTS = st.dictionaries(st.sampled_from("abcd"), st.tuples(TITLES, TEXTS), max_size=4)
 
 Documents = Mapping[str, tuple[str, str]]
@@ -41,12 +53,14 @@ def chunks_of(documents: Documents) -> list[Chunk]:
 class Graph:
     """The counts of one corpus, as the graph keeps them from update to update."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = "") -> None:
+        self._language = language
         self._shards: dict[str, dict[int, CountsByKey]] = {"casing": {}, "aliases": {}}
 
     def update(self, before: Documents, after: Documents) -> LexiconUpdate:
         counts = {kind: self._changes(kind) for kind in self._shards}
-        lexicon = LexiconUpdate(counts["casing"], counts["aliases"], 8, builtin)
+        extractor = partial(builtin, language=self._language)
+        lexicon = LexiconUpdate(counts["casing"], counts["aliases"], 8, extractor, self._language)
         lexicon.count((text for _, text in after.values()), 1)
         lexicon.count((text for _, text in before.values()), -1)
         titled = [[(key, title, "") for key, (title, _) in documents.items()] for documents in (before, after)]
@@ -69,23 +83,39 @@ def names(lexicon: LexiconUpdate, chunks: Sequence[Chunk], *, after: bool) -> li
 ACRONYM = "The Analytical Engine (AE) was never built. The AE had a mill."
 
 
-@settings(max_examples=150)
-@given(DOCUMENTS, DOCUMENTS)
+@settings(max_examples=300)
+@given(DOCUMENTS, DOCUMENTS, LANGUAGES)
 @example(
     before={"a": ("Engine Notes", ACRONYM), "b": ("Turin", "An AE needs cards.")},
     after={"a": ("Analytical Engine", ACRONYM), "b": ("Turin", "An AE needs cards.")},
+    language="",
+)
+@example(
+    before={"a": ("Turin", "В Ольховском заводе у Рогожникова был НИИ.")},
+    after={"a": ("Turin", "В Ольховском заводе у Рогожникова был НИИ."), "b": ("Рогожников", "River towns flood.")},
+    language="",
+)
+@example(
+    before={"a": ("Turin", "Das Haus des Klosters Hirlau.")},
+    after={"a": ("Turin", "Das Haus des Klosters Hirlau."), "b": ("Kloster Hirlau", "River towns flood.")},
+    language="german",
+)
+@example(
+    before={"a": ("Turin", "东水所造了白鸥嘴灯塔和NBA总裁的房子。")},
+    after={"a": ("Turin", "东水所造了白鸥嘴灯塔和NBA总裁的房子。"), "b": ("NBA总裁", "River towns flood.")},
+    language="",
 )
 def test_an_update_finds_what_a_new_corpus_finds_and_names_change_in_affected_chunks_alone(
-    before: Documents, after: Documents
+    before: Documents, after: Documents, language: str
 ) -> None:
-    graph = Graph()
+    graph = Graph(language)
     graph.update({}, before)
     lexicon = graph.update(before, after)
-    fresh = Graph().update({}, after)
+    fresh = Graph(language).update({}, after)
 
     assert names(lexicon, chunks_of(after), after=True) == names(fresh, chunks_of(after), after=True)
     assert names(lexicon, chunks_of(before), after=False) == names(
-        Graph().update({}, before), chunks_of(before), after=True
+        Graph(language).update({}, before), chunks_of(before), after=True
     )
     if before:
         kept = [one for one in chunks_of(after) if before.get(one.document_key) == after[one.document_key]]

@@ -250,6 +250,7 @@ def create_corpus(
     analyzer: str,
     links: Mapping[str, Any],
     filterable: Sequence[str] = (),
+    schema_version: int = SCHEMA_VERSION,
 ) -> Corpus:
     """Create a corpus; if another process has created one with the same name meanwhile, return that.
 
@@ -266,7 +267,7 @@ def create_corpus(
         "extractor": extractor,
         "analyzer": analyzer,
         "links": json.dumps(dict(links)),
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": schema_version,
         "folding": FOLDING,
         **({"filterable": list(fields)} if fields else {}),
         **dict.fromkeys(("documents", "chunks", "entities"), 0),

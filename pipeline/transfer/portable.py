@@ -12,7 +12,7 @@ from typing import Any
 
 from neo4j import Record
 
-from pipeline.db.catalogue import SCHEMA_VERSION, Corpus
+from pipeline.db.catalogue import Corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.errors import SourceError
 from pipeline.temporary import replacing
@@ -54,7 +54,7 @@ def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
     names = ("name", "fingerprint", "dimension", "chunker", "extractor", "analyzer", "documents", "chunks", "entities")
     return {
         "format": FORMAT,
-        "schema": SCHEMA_VERSION,
+        "schema": corpus.schema_version,
         **{name: getattr(corpus, name) for name in names},
         **({"links": dict(corpus.links)} if corpus.links else {}),
         **({"filterable": list(corpus.filterable)} if corpus.filterable else {}),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pipeline import HopRank
-from pipeline.db.catalogue import find_corpus, get_corpus
+from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows import maintain
 from pipeline.ingest.update.write_session import WriteSession
@@ -164,6 +164,22 @@ def test_an_imported_corpus_is_synced_as_any_other(
     with new_corpus() as fresh:
         hoprank.ingest(folder, corpus=fresh)
         assert graph_of(other) == graph_of(fresh)
+
+
+def test_an_export_of_an_earlier_version_is_searched_as_it_is_and_migrated_to_the_present_one(
+    hoprank: HopRank, name: str, whole: tuple[str, ...], other: str, tmp_path: Path, graph_of: GraphOf
+) -> None:
+    path = tmp_path / "corpus.jsonl"
+    lines = [line.replace('"babbage"', '"babbáge"') for line in whole]  # a key of earlier rules
+    path.write_text("\n".join([lines[0].replace(f'"schema": {SCHEMA_VERSION}', '"schema": 5'), *lines[1:]]))
+
+    imported(hoprank, path, other)
+
+    assert get_corpus(hoprank.client, other).schema_version == 6
+    assert hoprank.search("Who met Ada Lovelace?", corpus=other).items
+    maintain.migrate(hoprank.client, hoprank.settings, other, progress=Progress())
+    assert get_corpus(hoprank.client, other).schema_version == SCHEMA_VERSION
+    assert graph_of(other) == graph_of(name)
 
 
 def test_a_name_that_is_taken_is_refused(hoprank: HopRank, name: str, tmp_path: Path, graph_of: GraphOf) -> None:

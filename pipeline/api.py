@@ -20,6 +20,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.report import Report
+from pipeline.evaluate.suggest import Suggestion
 from pipeline.evaluate.tuning.tune import Tuned
 from pipeline.flows import ask, documents, evaluate, experiments, ingest, maintain, questions
 from pipeline.flows.documents import DocumentEntry, StoredText
@@ -340,6 +341,18 @@ class HopRank(AbstractContextManager["HopRank"]):
     ) -> Report:
         """Measure every leg on the dataset in a folder; see :func:`pipeline.flows.evaluate.evaluate`."""
         return evaluate.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
+
+    def suggest(
+        self,
+        folder: str | Path,
+        most: int = 20,
+        *,
+        split: str | None = None,
+        corpus: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Suggestion]:
+        """Return the questions in a folder that are worth judging; see :func:`pipeline.flows.evaluate.suggest`."""
+        return evaluate.suggest(self, Path(folder), most, split=split, corpus_name=corpus, progress=progress)
 
     def tune(
         self,

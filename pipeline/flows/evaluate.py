@@ -17,10 +17,12 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
-from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids
+from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids, read_unjudged
 from pipeline.evaluate.harness import ask, chunk_documents
 from pipeline.evaluate.measures import QueryResult, document_ranking
 from pipeline.evaluate.report import Report, Run, build_report
+from pipeline.evaluate.suggest import Suggestion
+from pipeline.evaluate.suggest import suggest as most_disagreed
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop
 from pipeline.flows.search import Retriever
@@ -72,6 +74,36 @@ def evaluate(
     dataset = read_dataset(folder, split)
     with ingested(hoprank, dataset, folder, corpus_name, progress) as (name, documents, seconds):
         return measure(hoprank, dataset, name, documents, seconds, legs=legs, progress=progress)
+
+
+def suggest(
+    hoprank: Ready,
+    folder: Path,
+    most: int,
+    *,
+    split: str | None = None,
+    corpus_name: str | None = None,
+    progress: Progress | None = None,
+) -> list[Suggestion]:
+    """Return the questions of a folder that are worth judging: up to ``most`` on which the legs disagree most.
+
+    These are vector, full text and the whole. Questions that have a judgement are left out. ``corpus_name`` is as in
+    :func:`evaluate`. Raises QuerySetError, CorpusError.
+    """
+    progress = progress or Progress()
+    questions, dataset = read_unjudged(folder, split)
+    with ingested(hoprank, dataset, folder, corpus_name, progress) as (name, _, _):
+        retriever = hoprank.retriever(name)
+        documents = chunk_documents(retriever.corpus)
+        rankings: dict[str, list[list[str]]] = {}
+        for leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.WHOLE):
+            rankings[leg] = []
+            with progress.stage(f"search: {leg}", len(questions)) as done:
+                for text in questions.values():
+                    ids = retriever.rank(check_question(text), leg).ranking.ids
+                    rankings[leg].append(list(dict.fromkeys(documents[id_] for id_ in ids if id_ in documents)))
+                    done(1)
+    return most_disagreed(questions, rankings, most)
 
 
 def measure(

@@ -18,8 +18,16 @@ def create(client: Client) -> Callable[..., Corpus]:
     """Make a corpus of that name, of a model that none has; the caller has it dropped."""
 
     def make(name: str, fingerprint: str = "model@1/8") -> Corpus:
-        made_by = {"fingerprint": fingerprint, "chunker": "plain", "extractor": "builtin", "analyzer": "english"}
-        return create_corpus(client, name, dimension=8, links={}, **made_by)
+        return create_corpus(
+            client,
+            name,
+            fingerprint=fingerprint,
+            dimension=8,
+            chunker="plain",
+            extractor="builtin",
+            analyzer="english",
+            links={},
+        )
 
     return make
 

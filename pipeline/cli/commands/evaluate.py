@@ -1,8 +1,10 @@
 """``hoprank evaluate``, ``compare``, ``tune`` and ``calibrate``: measure a search, and learn from what is measured."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+from rich.console import RenderableType
 from typer import Argument, Option
 
 from pipeline.cli.connection import connected_client, corpus_or_only
@@ -13,7 +15,14 @@ from pipeline.cli.deferred import tune as tuning
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report, is_printed
 from pipeline.cli.options import AnyCorpus, Json, KeptCorpus, Legs, Measuring, Reading, Run, Split
 from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
-from pipeline.cli.views.evaluation import ablation_table, calibration_table, comparison_views, report_views, tune_table
+from pipeline.cli.views.evaluation import (
+    ablation_table,
+    calibration_table,
+    comparison_views,
+    report_views,
+    suggestion_table,
+    tune_table,
+)
 from pipeline.cli.views.output import show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.errors import ConfigurationError
@@ -37,6 +46,12 @@ def evaluate(
     ablate: Annotated[
         bool, Option("--ablate", help="Say what each leg, edge, feature and seed is worth instead of measuring legs.")
     ] = False,
+    suggest: Annotated[
+        int,
+        Option(
+            "--suggest", min=0, metavar="N", help="Name the N questions without judgements on which legs disagree most."
+        ),
+    ] = 0,
     run: Measuring = Run(),
 ) -> None:
     """Ingest a queryset's documents, answer its questions by each leg, and print how well and how fast.
@@ -45,13 +60,20 @@ def evaluate(
     """
     if ablate and (legs or per_query):
         raise ConfigurationError("--ablate measures the fused whole alone.", "Leave out --leg and --per-query.")
+    if suggest and (legs or per_query or ablate):
+        raise ConfigurationError("--suggest measures nothing.", "Leave out --leg, --per-query and --ablate.")
     if len(folders) > 1 and not ablate:
         raise ConfigurationError(f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate.")
     check_json_file(json_file)
-    for folder in folders:
+    for folder in () if suggest else folders:
         datasets.read_dataset(folder, split)
     with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:
-        if not ablate:
+        document: dict[str, Any]
+        views: Sequence[RenderableType]
+        if suggest:
+            found = hoprank.suggest(folders[0], suggest, split=split, corpus=corpus, progress=progress)
+            document, views = {"suggested": [one.to_json() for one in found]}, [suggestion_table(found)]
+        elif not ablate:
             chosen = legs or tuple(Leg)
             report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
             document, views = report.to_json(per_query=True), report_views(report, per_query=per_query)

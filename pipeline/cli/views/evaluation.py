@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from pipeline.evaluate.compare import Comparison
     from pipeline.evaluate.report import Report
     from pipeline.evaluate.significance import Interval
+    from pipeline.evaluate.suggest import Suggestion
     from pipeline.evaluate.tuning.tune import Tuned
 
 
 _COMPARED = ("recall@5", "recall@10", "ndcg@10")
+_TO_JUDGE = 5  # documents of a row
 _HEADINGS = {"recall": "R", "mrr": "MRR", "ndcg": "nDCG\n", "perfect": "perfect\n"}
 
 
@@ -36,6 +38,19 @@ def report_views(report: Report, *, per_query: bool = False) -> list[RenderableT
     if per_query:
         views += ["", _per_query_table(report)]
     return views
+
+
+def suggestion_table(found: Iterable[Suggestion]) -> Table:
+    """Return the questions that are worth judging, each with the first documents to judge."""
+    table = ruled_table("Worth judging", "100: the legs have no document in common.")
+    table.add_column("question", overflow="fold")
+    table.add_column("disagree", justify="right", no_wrap=True)
+    table.add_column("documents to judge first", overflow="fold")
+    for one in found:
+        table.add_row(
+            Text(f"{one.id}: {one.query}"), f"{100 * one.disagreement:.0f}", Text(", ".join(one.documents[:_TO_JUDGE]))
+        )
+    return table
 
 
 def report_table(report: Report) -> Table:

@@ -36,8 +36,16 @@ class Notes:
     def __init__(self, client: Client, name: str, patch: pytest.MonkeyPatch) -> None:
         self._client = client
         self._name = name
-        made = {"fingerprint": f"m@{name}", "chunker": "plain", "extractor": "builtin", "analyzer": "english"}
-        create_corpus(client, name, dimension=2, links={}, **made)
+        create_corpus(
+            client,
+            name,
+            dimension=2,
+            links={},
+            fingerprint=f"m@{name}",
+            chunker="plain",
+            extractor="builtin",
+            analyzer="english",
+        )
         self._stage, self._retire = WriteSession.stage_edges, WriteSession.retire_edges
         patch.setattr(WriteSession, "stage_edges", lambda session, *given: self._note_staged(session, *given))
         patch.setattr(WriteSession, "retire_edges", lambda session, keys: self._note_retired(session, keys))

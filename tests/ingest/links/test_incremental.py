@@ -69,8 +69,16 @@ class Graph:
     def __init__(self, client: Client) -> None:
         self._client = client
         name = f"test-{uuid.uuid4().hex[:12]}"
-        made = {"fingerprint": f"m@{name}", "chunker": "plain", "extractor": "builtin", "analyzer": "english"}
-        self.corpus = create_corpus(client, name, dimension=DIMENSION, links={}, **made)
+        self.corpus = create_corpus(
+            client,
+            name,
+            dimension=DIMENSION,
+            links={},
+            fingerprint=f"m@{name}",
+            chunker="plain",
+            extractor="builtin",
+            analyzer="english",
+        )
         self.vectors: Vectors = {}
         self.links: Links = set()
 

@@ -28,8 +28,16 @@ class Stored:
     def __init__(self, client: Client, name: str) -> None:
         self._client = client
         self._name = name
-        made = {"fingerprint": f"m@{name}", "chunker": "plain", "extractor": "builtin", "analyzer": "english"}
-        create_corpus(client, name, dimension=2, links={}, **made)
+        create_corpus(
+            client,
+            name,
+            dimension=2,
+            links={},
+            fingerprint=f"m@{name}",
+            chunker="plain",
+            extractor="builtin",
+            analyzer="english",
+        )
         self.prefix = get_corpus(client, name).id
 
     def named(self, prepared: PreparedChunk) -> PreparedChunk:

@@ -1,4 +1,4 @@
-"""Which questions are worth judging: those whose rankings disagree most, as one of them has to be wrong.
+"""Suggestions of questions worth judging: those whose rankings disagree most, as one of them has to be wrong.
 
 Agreement is the average overlap of two rankings: Fagin, Kumar and Sivakumar, Comparing top k lists (2003); Webber,
 Moffat and Zobel, A similarity measure for indefinite rankings (2010).

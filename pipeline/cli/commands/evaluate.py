@@ -1,10 +1,8 @@
 """``hoprank evaluate``, ``compare``, ``tune`` and ``calibrate``: measure a search, and learn from what is measured."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import RenderableType
 from typer import Argument, Option
 
 from pipeline.cli.connection import connected_client, corpus_or_only
@@ -69,7 +67,7 @@ def evaluate(
         datasets.read_dataset(folder, split)
     with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:
         document: dict[str, Any]
-        views: Sequence[RenderableType]
+        views: list[Any]
         if suggest:
             found = hoprank.suggest(folders[0], suggest, split=split, corpus=corpus, progress=progress)
             document, views = {"suggested": [one.to_json() for one in found]}, [suggestion_table(found)]

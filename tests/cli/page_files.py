@@ -164,11 +164,12 @@ def _queryset(folder: Path, *, documents: bool) -> None:
     asked = {"Where is Mary Orme buried?": "orme.md", "Who read the tide gauge?": "gauge.md", "Which ship?": "ship.md"}
     corpus = _lines(*({"id": key, "title": key, "text": text} for key, text in ISLANDS.items()))
     judged = "".join(f"{number}\t{key}\t1\n" for number, key in enumerate(asked.values()))
+    questions = [*asked, *([] if documents else ["Who mended the gauge?"])]  # of which the last isn't judged yet
     _write(
         folder,
         {
             **({"corpus.jsonl": corpus} if documents else {}),
-            "queries.jsonl": _lines(*({"id": str(number), "text": text} for number, text in enumerate(asked))),
+            "queries.jsonl": _lines(*({"id": str(number), "text": text} for number, text in enumerate(questions))),
             "qrels.tsv": f"query_id\tdoc_id\trelevance\n{judged}",
         },
     )

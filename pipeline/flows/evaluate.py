@@ -95,14 +95,13 @@ def suggest(
     with ingested(hoprank, dataset, folder, corpus_name, progress) as (name, _, _):
         retriever = hoprank.retriever(name)
         documents = chunk_documents(retriever.corpus)
-        rankings: dict[str, list[list[str]]] = {}
-        for leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.WHOLE):
-            rankings[leg] = []
-            with progress.stage(f"search: {leg}", len(questions)) as done:
-                for text in questions.values():
-                    ids = retriever.rank(check_question(text), leg).ranking.ids
-                    rankings[leg].append(list(dict.fromkeys(documents[id_] for id_ in ids if id_ in documents)))
-                    done(1)
+
+        def search(leg: Leg, text: str) -> list[str]:
+            scores = retriever.rank(check_question(text), leg).ranking.scores
+            return document_ranking((documents[id_], score) for id_, score in scores.items() if id_ in documents)
+
+        legs = {leg.value: partial(search, leg) for leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.WHOLE)}
+        rankings = grouped((one.ranking, one.answer) for one in ask(list(questions.values()), legs, progress))
     return most_disagreed(questions, rankings, most)
 
 

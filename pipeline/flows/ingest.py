@@ -404,8 +404,7 @@ class _Steps:
             unseen = corpus.generation != (seen.generation if seen else 0)
             stored = stored_documents(corpus) if unseen else changes.stored
             sentences: dict[str, Vector] = {}
-            first = next(changes.documents.batches(), ())
-            session.choose_analyzer(document.text for document in first)
+            session.choose_analyzer(document.text for document in changes.documents)
             prepared = self.engine.prepare(corpus, changes, sentences, self.progress)
             batches = (with_declared(batch, corpus.record.filterable) for batch in prepared)
             links = self.settings.link.kept_by(corpus.record.links)

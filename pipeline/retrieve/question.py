@@ -53,12 +53,11 @@ _MOST_TOKENS = 256  # Lucene allows 1,024 clauses in a query; each token is one 
 _HEAD_BOOST = 0.6
 """Weight of a match in title or heading; 1 in the text. Chosen on SciFact, CISI and three documentations."""
 
-_MOST_NAME_WORDS = 8
-_MOST_NAME_SYLLABLES = 16
-"""Syllables of a name in a script without spaces. Chosen by hand; not measured."""
-
+_MOST_NAME_WORDS, _MOST_NAME_SYLLABLES = 8, 16
 _MOST_WORDS = 200
-"""Words of a name, and of a question that are looked at for names: few names are longer. Chosen by hand."""
+"""Words of a name, or its syllables in a script without spaces, and words of a question that are looked at for names.
+
+Few names are longer. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +208,12 @@ def possible_names(question: str, language: str = "") -> list[PossibleName]:
     runs = []
     grammar = [_is_function_word(word) for word in tokens]
     tells = [word.text[0].isupper() or any(char.isdigit() or char == "_" for char in word.text) for word in tokens]
-    syllables = [is_run(word.text) for word in tokens]
     is_capitalised = _capitalised_runs(tokens)
     for first, opening in enumerate(tokens):
         article = opening.text.lower() in ARTICLES
         if grammar[first] and not article and not is_identifier(question, opening.start, opening.end):
             continue
-        most = _MOST_NAME_SYLLABLES if syllables[first] else _MOST_NAME_WORDS
+        most = _MOST_NAME_SYLLABLES if is_run(opening.text) else _MOST_NAME_WORDS
         for last in range(first, min(first + most, len(tokens))):
             end = tokens[last]
             # An article before a name isn't part of it.

@@ -29,8 +29,8 @@ _ARTICLES = {
     **dict.fromkeys(("danish", "norwegian", "swedish"), frozenset("den det de en ett et".split())),
 }
 
-_SHORTEST = 3  # letters of a word that stays as it is, as acronyms do. Chosen by hand, as the next; not measured
-_TIMES = 4
+_SHORTEST = 3  # letters of a word that stays as it is, as acronyms do; chosen by hand, not measured
+_TIMES = 4  # stems of stems that are taken at most; chosen by hand, not measured
 
 
 def language_of(analyzer: str) -> str:
@@ -55,12 +55,17 @@ def stemmed(word: str, language: str = "") -> str:
     return word
 
 
+def snowball(word: str, algorithm: str = "english") -> str:
+    """Return the stem of a word in small letters by one of Snowball's algorithms."""
+    # A stemmer isn't safe to share between threads, and is made in a microsecond.
+    stem: str = Stemmer.Stemmer(algorithm).stemWord(word)
+    return stem
+
+
 def _stem(word: str, algorithm: str) -> str:
     """Return the stem of the stem, and so on: that of Рогожникова is Рогожников, with the ending of another."""
-    # A stemmer isn't safe to share between threads, and is made in a microsecond.
-    stemmer = Stemmer.Stemmer(algorithm)
     for _ in range(_TIMES):
-        stem: str = stemmer.stemWord(word)
+        stem = snowball(word, algorithm)
         if stem in (word, ""):
             break
         word = stem

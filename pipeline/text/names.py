@@ -10,16 +10,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
 import ahocorasick
-import Stemmer
 
 from pipeline.resources import word_lists
 from pipeline.text.cached import cached
 from pipeline.text.fold import MARKS, WRITTEN, bare, fold, is_folded
-from pipeline.text.inflection import stemmed, without_article
-from pipeline.text.scripts import HANGUL, IDEOGRAPHS, KATAKANA, RUN, SOUTH_EAST, SYLLABLE, has_runs
+from pipeline.text.inflection import snowball, stemmed, without_article
+from pipeline.text.scripts import KATAKANA, RUN, RUN_LETTERS, SYLLABLE, has_runs
 
 _IDENTIFIER = re.compile(
     r"[^\W\d_]\w*_\w|_+[^\W\d_]\w*_|__[^\W\d_]"  # snake_case
@@ -44,9 +44,9 @@ _PARENTHESES = str.maketrans("（）", "()")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _YEAR = re.compile(r"(?:1\d|20)\d\d$")
 _SENTENCE_END = frozenset('.!?:;\n"“”»«(•*#|。！？؟।')
-_RUNS = f"{IDEOGRAPHS}{KATAKANA}{HANGUL}{SOUTH_EAST}{MARKS}"
 _QUOTED = re.compile(
-    f"[《〈「『](?P<quoted>[{_RUNS}・·]{{2,20}})[》〉」』]"  # longer ones are speech; chosen by hand, not measured
+    # Longer ones are speech; chosen by hand, not measured.
+    f"[《〈「『](?P<quoted>[{RUN_LETTERS}{MARKS}・·]{{2,20}})[》〉」』]"
     f"|(?P<foreign>[{KATAKANA}]+(?:[・＝=][{KATAKANA}]+)+)"
 )
 """Names in scripts without capitals: titles in quotation marks of theirs, and foreign names in Katakana."""
@@ -225,10 +225,9 @@ def without_possessive(name: str) -> str:
 
 def without_disambiguation(title: str) -> str:
     """Return a title without its last parenthesis: ``Mercury (planet)`` gives ``Mercury``."""
-    # Both are as long when they are folded so.
-    bare, parenthesis, inside = title.rstrip().translate(_PARENTHESES).rpartition("(")
+    before, parenthesis, inside = title.rstrip().translate(_PARENTHESES).rpartition("(")
     ends = parenthesis and inside.find(")") == len(inside) - 1
-    return (ends and bare.rstrip()) or title
+    return (ends and before.rstrip()) or title
 
 
 def words(text: str) -> list[Word]:
@@ -236,16 +235,13 @@ def words(text: str) -> list[Word]:
 
     In a script without spaces between words each syllable comes as a word: names begin and end at any of them.
     """
-    written, pattern = is_folded(text), _WORD
-    if not written:
-        pattern = WRITTEN
-    split = has_runs(text)
+    as_folded, split = is_folded(text), has_runs(text)
     result: list[Word] = []
     previous_end = 0
-    for match in pattern.finditer(text):
+    for match in (_WORD if as_folded else WRITTEN).finditer(text):
         start, end = match.span()
-        word = match.group() if written else fold(match.group())
-        if written or (word and _WORD.match(word)):
+        word = match.group() if as_folded else fold(match.group())
+        if as_folded or _WORD.match(word):
             initial = not previous_end or not _SENTENCE_END.isdisjoint(text[previous_end:start])
             if split and has_runs(word):
                 result += _syllables(text, start, end, initial=initial)
@@ -259,9 +255,8 @@ def _syllables(text: str, start: int, end: int, *, initial: bool) -> Iterator[Wo
     """Yield the syllables of the runs in ``text[start:end]``, and the words between them."""
     at = start
     for run in (*RUN.finditer(text, start, end), None):
-        for match in _WORD.finditer(text, at, run.start() if run else end):
-            yield Word(fold(match.group()), *match.span(), initial and match.start() == start)
-        for match in SYLLABLE.finditer(text, *run.span()) if run else ():
+        between = _WORD.finditer(text, at, run.start() if run else end)
+        for match in chain(between, SYLLABLE.finditer(text, *run.span()) if run else ()):
             yield Word(fold(match.group()), *match.span(), initial and match.start() == start)
         at = run.end() if run else end
 
@@ -301,18 +296,12 @@ class Casing:
 @cached(200_000)  # chosen by hand, to bound memory
 def _is_inflected(word: str) -> bool:
     """Return whether a word in lower case is an inflected form of one of the listed verbs."""
-    return word not in _VERBS and _INFLECTED.fullmatch(word) is not None and _stem(word) in _stems()
+    return word not in _VERBS and _INFLECTED.fullmatch(word) is not None and snowball(word) in _stems()
 
 
 @cache
 def _stems() -> frozenset[str]:
-    return frozenset(map(_stem, _VERBS))
-
-
-def _stem(word: str) -> str:
-    # A stemmer isn't safe to share between threads.
-    stem: str = Stemmer.Stemmer("english").stemWord(word)
-    return stem
+    return frozenset(map(snowball, _VERBS))
 
 
 def spans(text: str, text_words: Sequence[Word], casing: Casing, language: str = "") -> Iterator[Name]:

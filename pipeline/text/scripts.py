@@ -32,9 +32,13 @@ RUN = re.compile(
 SYLLABLE = re.compile(f"[{_LEADING}]?[^{_LEADING}](?:[{_STACKED}][^{MARKS}]|[{MARKS}{_FOLLOWING}])*|.")
 """A letter with its signs: words of these scripts begin and end where one does."""
 
-_LETTERS = f"{IDEOGRAPHS}{KATAKANA}{HANGUL}{SOUTH_EAST}"
-_LETTER = re.compile(f"[{_LETTERS}]")
-AT_RUNS = re.compile(f"(?<=[{_LETTERS}{MARKS}])(?=[^{_LETTERS}{MARKS} ])|(?<=[^{_LETTERS}{MARKS} ])(?=[{_LETTERS}])")
+RUN_LETTERS = f"{IDEOGRAPHS}{KATAKANA}{HANGUL}{SOUTH_EAST}"
+"""All letters of such scripts, without their signs."""
+
+_LETTER = re.compile(f"[{RUN_LETTERS}]")
+AT_RUNS = re.compile(
+    f"(?<=[{RUN_LETTERS}{MARKS}])(?=[^{RUN_LETTERS}{MARKS} ])|(?<=[^{RUN_LETTERS}{MARKS} ])(?=[{RUN_LETTERS}])"
+)
 """The places where letters of such a script adjoin others."""
 
 

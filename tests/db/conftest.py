@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, contextmanager
 import neo4j
 import pytest
 
-from pipeline.db.catalogue import Corpus, create_corpus
+from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
+from tests.plain_corpora import plain_corpus
 
 
 @pytest.fixture(scope="session")
@@ -18,16 +19,7 @@ def create(client: Client) -> Callable[..., Corpus]:
     """Make a corpus of that name, of a model that none has; the caller has it dropped."""
 
     def make(name: str, fingerprint: str = "model@1/8") -> Corpus:
-        return create_corpus(
-            client,
-            name,
-            fingerprint=fingerprint,
-            dimension=8,
-            chunker="plain",
-            extractor="builtin",
-            analyzer="english",
-            links={},
-        )
+        return plain_corpus(client, name, dimension=8, fingerprint=fingerprint)
 
     return make
 

@@ -13,7 +13,7 @@ from pipeline.text.names import entity_key, name_key
 @pytest.mark.parametrize(
     ("forms", "language"),
     [
-        (["Ольховский завод", "Ольховского завода", "на Ольховском заводе".removeprefix("на ")], ""),
+        (["Ольховский завод", "Ольховского завода", "Ольховском заводе"], ""),
         (["Савва Рогожников", "Саввы Рогожникова", "Саввой Рогожниковым"], ""),
         (["Нева", "Неве", "Невы", "Невой"], ""),
         (["Θεσσαλονίκη", "Θεσσαλονίκης"], ""),
@@ -22,7 +22,7 @@ from pipeline.text.names import entity_key, name_key
         (["नदी", "नदियों"], ""),
         (["Kloster Hirlau", "Klosters Hirlau", "das Kloster Hirlau"], "german"),
         (["Der Stille Deich", "Stillen Deichs", "stillen Deiche"], "german"),
-        (["Stockholms slott", "Stockholm slott", "Stockholms slott"], "swedish"),
+        (["Stockholms slott", "Stockholm slott"], "swedish"),
         (["Budapest", "Budapesten", "Budapestnek"], "hungarian"),
     ],
 )
@@ -52,8 +52,6 @@ def test_a_name_in_latin_script_is_its_folded_form_in_languages_without_inflecte
 
 
 @given(st.text(max_size=12), st.sampled_from(["", *sorted(LANGUAGES)]))
-def test_a_stem_is_its_own_stem_and_never_empty(word: str, language: str) -> None:
-    stem = stemmed(word, language)
-
-    assert bool(stem) == bool(word)
-    assert entity_key(word, language) == entity_key(word, language).strip()
+def test_a_word_has_a_stem_and_a_name_a_key(word: str, language: str) -> None:
+    assert bool(stemmed(word, language)) == bool(word)
+    assert bool(entity_key(word, language)) == bool(name_key(word))

@@ -111,7 +111,6 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
     )
     if not queries:
         raise QuerySetError(f"{qrels} names no relevant document for any query of queries.jsonl", _QRELS.fix)
-    corpus_path = folder / "corpus.jsonl"
     unjudged = tuple(query_id for query_id in texts if not relevant.get(query_id))
     remarks = (
         f"{counted(len(ids), 'query', 'queries')} {what} ({named(ids)})."
@@ -126,7 +125,7 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
         name="/".join(part for part in (folder.resolve().name, name) if part),
         queries=queries,
         unjudged=unjudged,
-        corpus_path=corpus_path if corpus_path.is_file() else None,
+        corpus_path=_corpus_path(folder),
         remarks=tuple(remarks),
     )
 
@@ -142,8 +141,12 @@ def read_unjudged(folder: Path, split: str | None = None) -> tuple[dict[str, str
     questions = {query_id: as_read(text) for query_id, (text, _) in texts.items() if query_id not in judged}
     if not questions:
         raise QuerySetError(f"{folder} has judgements of each of its queries", "Add queries that aren't judged yet.")
-    corpus_path = folder / "corpus.jsonl"
-    return questions, Dataset(folder.resolve().name, (), corpus_path=corpus_path if corpus_path.is_file() else None)
+    return questions, Dataset(folder.resolve().name, (), corpus_path=_corpus_path(folder))
+
+
+def _corpus_path(folder: Path) -> Path | None:
+    path = folder / "corpus.jsonl"
+    return path if path.is_file() else None
 
 
 def read_document_ids(corpus_path: Path) -> frozenset[str]:

@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import ahocorasick
 import numpy as np
-import Stemmer
 from numpy.typing import NDArray
 
 from pipeline.records import Vector
 from pipeline.text.cached import cached
 from pipeline.text.fold import MARKS, bare
 from pipeline.text.index_words import compared_words
-from pipeline.text.inflection import stemmed
+from pipeline.text.inflection import snowball, stemmed
 from pipeline.text.names import FUNCTION_WORDS
 from pipeline.text.scripts import is_run
 
@@ -244,5 +243,4 @@ def stem(word: str) -> str:
     """Return the stem of a word in lower case: by its script, or the English one."""
     if not word.isascii() and (of_script := stemmed(word)) != word:
         return of_script
-    stem: str = Stemmer.Stemmer("english").stemWord(word)
-    return stem
+    return snowball(word)

@@ -9,7 +9,6 @@ import neo4j
 import numpy as np
 import pytest
 
-from pipeline.db.catalogue import create_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.edges import EdgeKind
@@ -21,6 +20,7 @@ from pipeline.ingest.update.write_session import WriteSession, writing
 from pipeline.progress import Progress
 from pipeline.records import Chunk, Document, Edge, WrittenLink
 from pipeline.settings import load_settings
+from tests.plain_corpora import plain_corpus
 
 Texts = Mapping[str, tuple[str, str, tuple[str, ...]]]
 """Title, text and hyperlinks of documents, by key; each is one chunk."""
@@ -36,16 +36,7 @@ class Notes:
     def __init__(self, client: Client, name: str, patch: pytest.MonkeyPatch) -> None:
         self._client = client
         self._name = name
-        create_corpus(
-            client,
-            name,
-            dimension=2,
-            links={},
-            fingerprint=f"m@{name}",
-            chunker="plain",
-            extractor="builtin",
-            analyzer="english",
-        )
+        plain_corpus(client, name, dimension=2)
         self._stage, self._retire = WriteSession.stage_edges, WriteSession.retire_edges
         patch.setattr(WriteSession, "stage_edges", lambda session, *given: self._note_staged(session, *given))
         patch.setattr(WriteSession, "retire_edges", lambda session, keys: self._note_retired(session, keys))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import HopRank
-from pipeline.db.catalogue import create_corpus, drop_corpus
+from pipeline.db.catalogue import drop_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.edges import EdgeKind
@@ -23,6 +23,7 @@ from pipeline.ingest.links.similarity_links import ApproximateSearch, ExactSearc
 from pipeline.ingest.update.stored import Position
 from pipeline.ingest.update.write_session import writing
 from pipeline.records import Chunk, Document, Edge, Vector
+from tests.plain_corpora import plain_corpus
 
 TOP_K, THRESHOLD, LIMIT = 2, 0.3, 2
 DIMENSION = 4
@@ -69,16 +70,7 @@ class Graph:
     def __init__(self, client: Client) -> None:
         self._client = client
         name = f"test-{uuid.uuid4().hex[:12]}"
-        self.corpus = create_corpus(
-            client,
-            name,
-            dimension=DIMENSION,
-            links={},
-            fingerprint=f"m@{name}",
-            chunker="plain",
-            extractor="builtin",
-            analyzer="english",
-        )
+        self.corpus = plain_corpus(client, name, dimension=DIMENSION)
         self.vectors: Vectors = {}
         self.links: Links = set()
 

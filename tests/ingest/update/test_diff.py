@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipeline.db.catalogue import create_corpus, drop_corpus, get_corpus
+from pipeline.db.catalogue import drop_corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import open_corpus
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument
 from pipeline.ingest.update.stored import ChunkDiff, Spool, StoredChunk, compare
 from pipeline.ingest.update.write_session import writing
 from pipeline.records import Chunk, Document
+from tests.plain_corpora import plain_corpus
 
 
 def chunk(id_: str, ordinal: int = 0, *, document: str = "d", heading: str = "", content: str = "x") -> PreparedChunk:
@@ -28,16 +29,7 @@ class Stored:
     def __init__(self, client: Client, name: str) -> None:
         self._client = client
         self._name = name
-        create_corpus(
-            client,
-            name,
-            dimension=2,
-            links={},
-            fingerprint=f"m@{name}",
-            chunker="plain",
-            extractor="builtin",
-            analyzer="english",
-        )
+        plain_corpus(client, name, dimension=2)
         self.prefix = get_corpus(client, name).id
 
     def named(self, prepared: PreparedChunk) -> PreparedChunk:

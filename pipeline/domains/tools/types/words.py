@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import Stemmer
-
 from pipeline.resources import word_lists
 from pipeline.text.cached import cached
+from pipeline.text.inflection import snowball
 
 _CUT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _WORDS = word_lists(__file__)
@@ -67,7 +66,7 @@ def stems(words: Iterable[str]) -> frozenset[str]:
 @cached(100_000)  # chosen by hand, as the next, to bound memory
 def stem(word: str) -> str:
     """Return the English stem of a word."""
-    stemmed: str = Stemmer.Stemmer("english").stemWord(word)
+    stemmed = snowball(word)
     return _ALIASES.get(stemmed, stemmed)
 
 

@@ -331,18 +331,18 @@ def spans(text: str, text_words: Sequence[Word], casing: Casing, language: str =
             yield from _finish(run, text, casing, language)
             run, pending = [], []
             if _YEAR.match(word.text) or (identifiers and is_identifier(text, word.start, word.end)):
-                key = entity_key(word.text)
+                key = entity_key(word.text, language)
                 if len(key) > 1 and key not in FUNCTION_WORDS:
                     yield Name(key, word.text, word.start, word.end)
     yield from _finish(run, text, casing, language)
     if has_runs(text):
-        yield from _quoted(text)
+        yield from _quoted(text, language)
 
 
-def _quoted(text: str) -> Iterator[Name]:
+def _quoted(text: str, language: str) -> Iterator[Name]:
     for match in _QUOTED.finditer(text):
         start, end = match.span(str(match.lastgroup))
-        key = name_key(text[start:end])
+        key = entity_key(text[start:end], language)
         if len(key) > 1:
             yield Name(key, fold(text[start:end]), start, end)
 

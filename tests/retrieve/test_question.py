@@ -18,6 +18,7 @@ from pipeline.retrieve.question import (
     possible_names,
     remarks,
 )
+from pipeline.text.names import Casing, spans, words
 
 
 def keys(question: str) -> set[str]:
@@ -234,3 +235,14 @@ def test_any_question_may_be_looked_through_for_names(question: str) -> None:
 
     assert len(chosen) == len({name.key for name in chosen})
     assert all(len(name.key) > 1 and name.first <= name.last for name in possible)
+
+
+@pytest.mark.parametrize("language", ["", "german", "swedish"])
+@pytest.mark.parametrize(
+    "text", ["Dort steht max_buffers.", "Warum 1998?", "Wer schrieb 《渡口纪事》?", "Wo liegt das Kloster Hirlau?"]
+)
+def test_a_name_has_one_key_in_texts_and_in_questions_of_every_language(text: str, language: str) -> None:
+    of_texts = {name.key for name in spans(text, words(text), Casing([]), language)}
+
+    assert of_texts
+    assert of_texts <= {name.key for name in possible_names(text, language)}

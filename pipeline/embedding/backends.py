@@ -1,7 +1,8 @@
-"""The backends of embedding: which one the settings name."""
+"""The models that the settings name: the backend of embedding, and the reranker."""
 
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.endpoint import EndpointEmbedder
+from pipeline.embedding.reranker import Reranker
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.settings import Settings
 
@@ -27,3 +28,10 @@ def make_embedder(settings: Settings) -> Embedder:
         batch_tokens=embed.batch_tokens,
         onnx=settings.data_home / "onnx",
     )
+
+
+def make_reranker(settings: Settings) -> Reranker | None:
+    """Return the reranker that the settings name, without loading it; None if they name none."""
+    if not (name := settings.retrieve.reranker):
+        return None
+    return Reranker(name, device=settings.embed.device, onnx=settings.data_home / "onnx")

@@ -16,6 +16,7 @@ import shutil
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -25,12 +26,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from filelock import FileLock, Timeout
 
+from pipeline.embedding.cpu import processors
 from pipeline.records import Vector
 from pipeline.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from sentence_transformers import SentenceTransformer
+    from sentence_transformers import CrossEncoder, MultiVectorEncoder, SentenceTransformer
     from tokenizers import Tokenizer
 
 _log = logging.getLogger(__name__)
@@ -50,7 +52,7 @@ _EXPORTERS = ("hoprank", "onnxruntime", "sentence-transformers", "torch", "trans
 _BUILDERS = ("hoprank", "onnx", "onnxruntime")
 """The same for a graph made from a model's files."""
 
-_SAMPLES = (
+SAMPLES = (
     "",
     "word",
     "  Who changes the DRUM of the tide gauge,\nand when? ",
@@ -116,10 +118,21 @@ class OnnxModel:
         session = self._session(task)
         batched = not isinstance(session.get_inputs()[0].shape[0], int)
         parts = [encodings] if batched else [[encoding] for encoding in encodings]
-        return np.concatenate([_run(session, part) for part in parts])
+        return np.concatenate([_run(session, part)[0] for part in parts])
+
+    def outputs(self, texts: Sequence[str] | Sequence[tuple[str, str]], task: Task) -> list[list[Vector]]:
+        """Return all that the graph gives for each text, or pair of texts, without the dimension of the batch.
+
+        They go one by one: documents on all processors, a thread each.
+        """
+        prompt = self._prompts[task]
+        inputs = [prompt + text if isinstance(text, str) else text for text in texts]
+        encodings, session = self.tokenizer.encode_batch(inputs), self._session(task)
+        with ThreadPoolExecutor(1 if task is Task.QUERY else processors()) as pool:
+            return list(pool.map(lambda encoding: [output[0] for output in _run(session, [encoding])], encodings))
 
 
-def _run(session: InferenceSession, encodings: Sequence[Any]) -> Vector:
+def _run(session: InferenceSession, encodings: Sequence[Any]) -> list[Vector]:
     shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
     tokens = {node.name: np.zeros(shape, dtype=np.int64) for node in session.get_inputs()}
     for row, encoding in enumerate(encodings):
@@ -127,8 +140,8 @@ def _run(session: InferenceSession, encodings: Sequence[Any]) -> Vector:
         for name, value in zip(("input_ids", "attention_mask", "token_type_ids"), values, strict=True):
             if name in tokens:
                 tokens[name][row, : len(value)] = value
-    vectors: Vector = session.run(None, tokens)[0]
-    return vectors
+    outputs: list[Vector] = session.run(None, tokens)
+    return outputs
 
 
 def bundled_onnx(source: Path, longest: int, folder: Path | None) -> OnnxModel:
@@ -170,8 +183,25 @@ def export_onnx(model: SentenceTransformer, folder: Path) -> None:
     """
 
     def make(export: Path) -> None:
-        _export(model, export)
+        _export(model, export, model.preprocess([SAMPLES[2]]), ("sentence_embedding",))
         _compare(model, OnnxModel.open(export))
+
+    _write(folder, make, _EXPORTERS)
+
+
+def export_reranker(
+    model: CrossEncoder | MultiVectorEncoder, folder: Path, outputs: Sequence[str], compare: Callable[[OnnxModel], None]
+) -> None:
+    """Export a reranker as :func:`export_onnx` does an embedder; ``outputs`` are the names of what it gives.
+
+    A model that gives one score reads pairs. ``compare`` raises ValueError unless the export gives the model's scores.
+    """
+    pairs = "scores" in outputs
+
+    def make(export: Path) -> None:
+        example = model.preprocess([(SAMPLES[2], SAMPLES[3]) if pairs else SAMPLES[2]], task=Task.DOCUMENT.value)
+        _export(model, export, example, outputs, **({} if pairs else {"task": Task.DOCUMENT.value}))
+        compare(OnnxModel.open(export))
 
     _write(folder, make, _EXPORTERS)
 
@@ -227,7 +257,7 @@ def _write(folder: Path, make: Callable[[Path], None], makers: Sequence[str]) ->
         _log.info("Another process writes ONNX in %s", folder.parent)
 
 
-def prompt_of(model: SentenceTransformer, task: Task) -> str:
+def prompt_of(model: Any, task: Task) -> str:
     """Return the prompt that the model puts before a text: its first prompt for the task, or its default prompt.
 
     Source: ``encode_query`` and ``encode_document`` of sentence-transformers.
@@ -237,20 +267,26 @@ def prompt_of(model: SentenceTransformer, task: Task) -> str:
     return model.prompts.get(name) or ""
 
 
-def _export(model: SentenceTransformer, folder: Path) -> None:
-    """Trace the model from tokens to vector; write the graph, the tokenizer and the prompts."""
+def _export(
+    model: Any, folder: Path, example: Mapping[str, Any], outputs: Sequence[str], **arguments: str
+) -> None:
+    """Trace a model from tokens to its ``outputs``; write the graph, the tokenizer and the prompts.
+
+    ``example`` is a text as the model's modules take it, ``arguments`` further arguments of theirs.
+    """
     import torch
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
     tokenizer.no_padding()
-    if model.max_seq_length:
-        tokenizer.enable_truncation(model.max_seq_length)
+    # A multi-vector model may read less of a passage than it could.
+    if longest := getattr(model[0], "document_length", None) or model.max_seq_length:
+        tokenizer.enable_truncation(longest)
     tokenizer.save(str(folder / _TOKENIZER))
     prompts = {task: prompt_of(model, task) for task in Task}
     (folder / _PROMPTS).write_text(json.dumps(prompts), encoding="utf-8")
 
-    example = {name: value for name, value in model.preprocess([_SAMPLES[2]]).items() if torch.is_tensor(value)}
+    tokens = {name: value for name, value in example.items() if torch.is_tensor(value)}
 
     class Traced(torch.nn.Module):
         def __init__(self) -> None:
@@ -258,18 +294,19 @@ def _export(model: SentenceTransformer, folder: Path) -> None:
             self.model = model
 
         def forward(self, *tensors: Any) -> Any:
-            return self.model(dict(zip(example, tensors, strict=True)))["sentence_embedding"]
+            given = self.model(dict(zip(tokens, tensors, strict=True)), **arguments)
+            return tuple(given[name] for name in outputs)
 
     # Tracing follows any model's own code; the exporter based on torch.export fails on the shapes in pooling.
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         torch.onnx.export(
             Traced().eval(),
-            tuple(example.values()),
+            tuple(tokens.values()),
             str(folder / _GRAPH),
-            input_names=list(example),
-            output_names=["vector"],
-            dynamic_axes={name: {1: "tokens"} for name in example},
+            input_names=list(tokens),
+            output_names=[f"made_{name}" for name in outputs],  # other names than those of inputs
+            dynamic_axes={name: {1: "tokens"} for name in tokens},
             dynamo=False,
         )
 
@@ -294,7 +331,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 def _compare(model: SentenceTransformer, export: OnnxModel) -> None:
     """Raise ValueError unless model and export give the same vectors."""
     for task, encode in ((Task.QUERY, model.encode_query), (Task.DOCUMENT, model.encode_document)):
-        for text in _SAMPLES:
+        for text in SAMPLES:
             both = (encode(text, show_progress_bar=False), export.encode([text], task)[0])
             expected, actual = (vector / np.linalg.norm(vector) for vector in both)
             if expected.shape != actual.shape or not np.abs(expected - actual).max() <= _TOLERANCE:

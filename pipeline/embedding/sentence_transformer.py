@@ -9,25 +9,24 @@ from __future__ import annotations
 import ctypes
 import logging
 import math
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.embedding.cpu import has_crippled_amx, may_have_gpu, native_precision, processors
+from pipeline.embedding.cpu import may_have_gpu, native_precision, processors
 from pipeline.embedding.embedder import Embedder, knows
+from pipeline.embedding.load import load_model, named_errors
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
 from pipeline.embedding.onnx import OnnxModel, Task, bundled_onnx, export_onnx, open_onnx, prompt_of
-from pipeline.errors import ConfigurationError, ExtraMissing
+from pipeline.errors import ConfigurationError
 from pipeline.records import Fingerprint, Precision, Vector
 
 if TYPE_CHECKING:
@@ -315,50 +314,13 @@ class SentenceTransformerEmbedder(Embedder):
         return self._onnx_home / f"{Path(self.name).name}@{revision}-{self.files.configuration}"
 
     def _load(self) -> SentenceTransformer:
-        if self.files.folder is None and find_spec("sentence_transformers"):
-            with self._named_errors():
-                self.files.check_on_hub()  # before the imports, which take seconds
-        # By default idle OpenMP workers spin, which takes processor time from Neo4j on the same machine.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        if has_crippled_amx(self._onnx_home):
-            os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
-        try:
-            from sentence_transformers import SentenceTransformer
-            from transformers.utils import logging as transformers_logging
-        except ImportError as error:
-            way = "embed the corpus in float32: hoprank reembed NAME" if self._is_bundled else f"use {BUNDLED_MODEL}"
-            raise ExtraMissing.of("sentence-transformers", error, way) from error
-
-        transformers_logging.disable_progress_bar()
-
-        def load(*, download: bool) -> SentenceTransformer:
-            return SentenceTransformer(
-                self.files.location,
-                device=None if self._device == _AUTO else self._device,
-                revision=self.files.commit or self.files.pinned or None,
-                local_files_only=not download,
+        way = "embed the corpus in float32: hoprank reembed NAME" if self._is_bundled else f"use {BUNDLED_MODEL}"
+        fix = f"Use the bundled {BUNDLED_MODEL}, a sentence-transformers name that a hub in reach has, or a folder."
+        with named_errors(f"The embedding model {self.name!r}", fix):
+            model: SentenceTransformer = load_model(
+                "SentenceTransformer", self.files, self._device, self._onnx_home, way
             )
-
-        with self._named_errors():
-            # A model that is there is loaded without asking the hub for each file: out of reach, it is asked for over a
-            # minute.
-            if self.files.folder:
-                with suppress(OSError):  # some of its files are missing
-                    return load(download=False).eval()
-                self.files.check_on_hub()
-            return load(download=True).eval()
-
-    @contextmanager
-    def _named_errors(self) -> Iterator[None]:
-        """Turn what says that a model can't be loaded into a ConfigurationError that names it."""
-        try:
-            yield
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = str(error).strip().split("\n", 1)[0]
-            raise ConfigurationError(
-                f"The embedding model {self.name!r} can't be loaded: {reason}",
-                f"Use the bundled {BUNDLED_MODEL}, a sentence-transformers name that a hub in reach has, or a folder.",
-            ) from error
+            return model
 
 
 @contextmanager

@@ -13,12 +13,10 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
 from pipeline.ids import digest
 from pipeline.records import Chunk, Document, Metadata, SuppliedChunk, Vector, WrittenLink
-from pipeline.text.fold import fold
+from pipeline.text.outline import in_context
 
 PREFIX_TOKENS = 16
 """Tokens that a chunk leaves for its title and heading, which are embedded with it; longer ones truncate its end."""
-
-_PREFIX_CHARACTERS = 100  # of title and heading, so that they don't push out the text; chosen by hand, not measured
 
 _SENTENCES = 1000  # of a query; chosen by hand, not measured
 
@@ -177,8 +175,7 @@ def centroid_of(vectors: Sequence[Vector]) -> Vector | None:
 
 def embedded_text(chunk: Chunk) -> str:
     """Return the text that a chunk's vector is made from: title, heading and text, so that its context counts too."""
-    context = " > ".join(part for part in (chunk.title, chunk.heading) if part)
-    return fold(f"{context[:_PREFIX_CHARACTERS]}\n{chunk.text}" if context else chunk.text)
+    return in_context(chunk.title, chunk.heading, chunk.text)
 
 
 def supplied_vector(document: Document, supplied: SuppliedChunk, dimension: int) -> tuple[str, Vector]:

@@ -164,7 +164,7 @@ class FulltextSettings(Section):
 class RetrieveSettings(Section):
     """Numbers of candidates and of scored chunks, the limit of hop expansion, the fusion of rankings, open corpora.
 
-    Hits below ``min_relevance`` are dropped; a corpus whose best hit is below ``known_relevance`` seems to know nothing
+    ``reranker`` reads the ``reranked`` first candidates; "" is none. Hits below ``min_relevance`` are dropped; a corpus whose best hit is below ``known_relevance`` seems to know nothing
     about the question.
     """
 
@@ -173,6 +173,8 @@ class RetrieveSettings(Section):
     hop_hub: int = Field(ge=1)
     fuse_k: float = Field(gt=0)
     fuse_scorer: float = Field(ge=0)
+    reranker: str
+    reranked: int = Field(ge=1, le=100)
     min_relevance: float = Field(ge=0, le=1)
     known_relevance: float = Field(ge=0, le=1)
     open_corpora: int = Field(ge=1)

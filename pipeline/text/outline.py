@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pipeline.records import Block, BlockKind, Document
+from pipeline.text.fold import fold
 from pipeline.text.prose import trimmed
 
 _PARAGRAPH = re.compile(r"\S.*(?:\n[^\S\n]*+\S.*)*+")
+_CONTEXT = 100  # characters of title and heading, so that they don't push out the text; chosen by hand, not measured
 _LONGEST = 200  # characters of a heading; chosen by hand, not measured
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
@@ -43,6 +45,12 @@ def join_chunks(chunks: Iterable[tuple[int, int, str]]) -> str:
         joined += ("\n\n" if joined and not overlap else "") + text[overlap:]
         reached = end
     return joined.strip()
+
+
+def in_context(title: str, heading: str, text: str) -> str:
+    """Return a passage as models read it: its title, heading and text, folded, so that its context counts too."""
+    context = " > ".join(part for part in (title, heading) if part)
+    return fold(f"{context[:_CONTEXT]}\n{text}" if context else text)
 
 
 @dataclass(slots=True)

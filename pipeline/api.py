@@ -19,6 +19,7 @@ from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
 from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
+from pipeline.evaluate.compare import Trial
 from pipeline.evaluate.report import Report
 from pipeline.evaluate.suggest import Suggestion
 from pipeline.evaluate.tuning.tune import Tuned
@@ -377,6 +378,18 @@ class HopRank(AbstractContextManager["HopRank"]):
         """Measure the contribution of each part of the retrieval; see :func:`pipeline.flows.experiments.ablate`."""
         paths = [Path(folder) for folder in folders]
         return experiments.ablate(self, paths, split=split, corpus_name=corpus, variants=variants, progress=progress)
+
+    def try_settings(
+        self,
+        *folders: str | Path,
+        before: Settings,
+        split: str | None = None,
+        corpus: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Trial]:
+        """Compare the search by these settings with ``before``; see :func:`pipeline.flows.experiments.try_settings`."""
+        paths = [Path(folder) for folder in folders]
+        return experiments.try_settings(self, paths, before, split=split, corpus_name=corpus, progress=progress)
 
     def calibrate(self, corpus: str = "default") -> Calibration:
         """Measure the graph at a range of cosine thresholds; see :func:`pipeline.flows.evaluate.calibrate`."""

@@ -267,9 +267,7 @@ def prompt_of(model: Any, task: Task) -> str:
     return model.prompts.get(name) or ""
 
 
-def _export(
-    model: Any, folder: Path, example: Mapping[str, Any], outputs: Sequence[str], **arguments: str
-) -> None:
+def _export(model: Any, folder: Path, example: Mapping[str, Any], outputs: Sequence[str], **arguments: str) -> None:
     """Trace a model from tokens to its ``outputs``; write the graph, the tokenizer and the prompts.
 
     ``example`` is a text as the model's modules take it, ``arguments`` further arguments of theirs.

@@ -86,7 +86,9 @@ class Reranker:
         return scores
 
     def _failed(self, question: str, reason: str) -> ConfigurationError:
-        return ConfigurationError(f"The reranker {self.name!r} failed on the question {question[:80]!r}: {reason}", _FIX)
+        return ConfigurationError(
+            f"The reranker {self.name!r} failed on the question {question[:80]!r}: {reason}", _FIX
+        )
 
     def _loaded(self) -> Read:
         with self._lock:
@@ -157,7 +159,9 @@ class Reranker:
 
 def _read_by_onnx(kind: _Kind, onnx: OnnxModel, question: str, passages: Sequence[str]) -> list[float]:
     if kind is _Kind.CROSS:
-        return [float(score.item()) for (score,) in onnx.outputs([(question, text) for text in passages], Task.DOCUMENT)]
+        return [
+            float(score.item()) for (score,) in onnx.outputs([(question, text) for text in passages], Task.DOCUMENT)
+        ]
     ((query, _),) = onnx.outputs([question], Task.QUERY)
     return [_max_sim(query, tokens[mask > 0]) for tokens, mask in onnx.outputs(passages, Task.DOCUMENT)]
 
@@ -167,7 +171,7 @@ def _read_by_cross_encoder(
 ) -> list[float]:
     import torch
 
-    # Its tokenizer, whose padding is set, serves one thread. The logits, since a sigmoid presses the best ones together.
+    # Its tokenizer, whose padding is set, serves one thread. Logits, since a sigmoid presses the best ones together.
     with lock:
         scores = model.predict(
             [(question, text) for text in passages], activation_fn=torch.nn.Identity(), show_progress_bar=False

@@ -1,6 +1,9 @@
-"""Comparison of two evaluations query by query: differences of means with intervals, wins and losses."""
+"""Comparison of two evaluations query by query: differences of means with intervals, wins and losses.
 
-from collections.abc import Mapping
+The two are reports of earlier runs, or a trial: the same questions to the same corpora by other settings.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -70,6 +73,29 @@ class Comparison:
     left_out: int
     rows: tuple[Compared, ...]
     changes: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Two settings of a search compared on a dataset, with the median latency of a question by each, in milliseconds.
+
+    ``documents`` is the number of documents of its corpus.
+    """
+
+    comparison: Comparison
+    documents: int
+    before_ms: float
+    after_ms: float
+
+    def measured(self, measure: str) -> Compared:
+        """Return what is compared of a measure."""
+        return next(row for row in self.comparison.rows if row.measure == measure)
+
+
+def pooled(trials: Sequence[Trial], measure: str) -> Interval:
+    """Return the mean over datasets of the difference that other settings make, each weighing the same."""
+    of_sets = [(trial.comparison.changes[measure].values(), trial.comparison.queries) for trial in trials]
+    return pooled_interval([[*changes, *[0.0] * (queries - len(changes))] for changes, queries in of_sets])
 
 
 def read_evaluated(path: Path) -> Evaluated:

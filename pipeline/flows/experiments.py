@@ -1,13 +1,18 @@
-"""Experiments: ablation and tuning, which run the queries of datasets under several settings."""
+"""Experiments: ablation, trials and tuning, which run the queries of datasets under several settings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 from pipeline.db.corpus import open_corpus
 from pipeline.db.projections import drop_projections
+from pipeline.embedding.backends import make_reranker
+from pipeline.embedding.reranker import Reranker
+from pipeline.errors import ConfigurationError
 from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
+from pipeline.evaluate.compare import Evaluated, Trial, compare
 from pipeline.evaluate.datasets import Dataset, read_dataset
-from pipeline.evaluate.measures import QueryResult
+from pipeline.evaluate.measures import QueryResult, measure_results
 from pipeline.evaluate.tuning.lessons import corpus_passages, study
 from pipeline.evaluate.tuning.tune import Tuned, check_sets
 from pipeline.evaluate.tuning.tune import tune as tune_on
@@ -16,6 +21,9 @@ from pipeline.flows.search import Retriever
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import Settings
+
+_OF_SEARCH = ("retrieve", "names", "scorer", "walk")
+"""The sections that change the ranking of a corpus, and nothing in it."""
 
 
 def ablate(
@@ -35,15 +43,70 @@ def ablate(
     progress = progress or Progress()
     variants = read_variants() if variants is None else variants
     changed = {variant.name: settings_without(hoprank.settings, variant) for variant in variants}
+    every = (hoprank.settings, *changed.values())
+    rerankers = _rerankers(every)
     sets = []
     for dataset, folder in [(read_dataset(folder, split), folder) for folder in folders]:
         kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
         part = progress.of(dataset.name)
         with ingested(hoprank, dataset, folder, kept, part) as (name, _, _):
-            every = (hoprank.settings, *changed.values())
-            whole, *without = (_results(hoprank, dataset, name, settings, part) for settings in every)
+            whole, *without = (_results(hoprank, dataset, name, settings, rerankers, part) for settings in every)
         sets.append(measured(dataset, whole, dict(zip(changed, without, strict=True))))
     return build_ablation(sets, variants)
+
+
+def try_settings(
+    hoprank: Ready,
+    folders: Sequence[Path],
+    before: Settings,
+    *,
+    split: str | None = None,
+    corpus_name: str | None = None,
+    progress: Progress | None = None,
+) -> list[Trial]:
+    """Measure datasets by the fused whole as ``before`` has it and as this connection does, and compare by query.
+
+    Corpora are as in :func:`ablate`, and are searched by both. Raises ConfigurationError unless the two differ, and in
+    settings of the search alone: others make another corpus.
+    """
+    progress = progress or Progress()
+    _check_differ(before, hoprank.settings)
+    both = (before, hoprank.settings)
+    rerankers = _rerankers(both)
+    trials = []
+    for dataset, folder in [(read_dataset(folder, split), folder) for folder in folders]:
+        kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
+        part = progress.of(dataset.name)
+        with ingested(hoprank, dataset, folder, kept, part) as (name, documents, _):
+            results = [_results(hoprank, dataset, name, settings, rerankers, part) for settings in both]
+        names = ("before", "after")
+        first, second = (_evaluated(dataset, name, found) for name, found in zip(names, results, strict=True))
+        latencies = (median(one.latency_ms or 0.0 for one in found) for found in results)
+        trials.append(Trial(compare(first, second, Leg.WHOLE), documents, *latencies))
+    return trials
+
+
+def _check_differ(before: Settings, after: Settings) -> None:
+    differing = [name for name in Settings.model_fields if getattr(before, name) != getattr(after, name)]
+    if not differing:
+        raise ConfigurationError(
+            "Both settings are the same: there is nothing to compare.", "Change one, as --set retrieve.fuse_k=10 does."
+        )
+    if others := [name for name in differing if name not in _OF_SEARCH]:
+        raise ConfigurationError(
+            f"The settings differ in {', '.join(others)}, which the search of one corpus can't compare.",
+            f"Change only {', '.join(_OF_SEARCH)}; or evaluate twice with --json FILE, and use hoprank compare.",
+        )
+
+
+def _evaluated(dataset: Dataset, name: str, results: Iterable[QueryResult]) -> Evaluated:
+    rows = measure_results(dataset.queries, results)
+    return Evaluated(name, dataset.name, {Leg.WHOLE: {row.result.query_id: row.measures for row in rows}})
+
+
+def _rerankers(every: Iterable[Settings]) -> Mapping[str, Reranker | None]:
+    """Return the rerankers that settings name, by name: each model is loaded once, for all datasets."""
+    return {settings.retrieve.reranker: make_reranker(settings) for settings in every}
 
 
 def tune(
@@ -70,17 +133,24 @@ def tune(
             kind = folder.resolve().parent.name
             retriever = hoprank.retriever(name)
             passages = corpus_passages(open_corpus(hoprank.client, name))
-            sets.append(study(retriever.explore, passages, dataset, kind, progress))
+            read = retriever.reranker.scores if retriever.reranker else None
+            sets.append(study(retriever.explore, passages, dataset, kind, progress, read))
     return tune_on(sets, hoprank.settings, progress, select=select)
 
 
 def _results(
-    hoprank: Ready, dataset: Dataset, corpus_name: str, settings: Settings, progress: Progress
+    hoprank: Ready,
+    dataset: Dataset,
+    corpus_name: str,
+    settings: Settings,
+    rerankers: Mapping[str, Reranker | None],
+    progress: Progress,
 ) -> list[QueryResult]:
     """Search for a dataset's queries by the fused whole under other settings."""
     corpus = open_corpus(hoprank.client, corpus_name)
     dataset = fitted(dataset, corpus)
-    retriever = Retriever(corpus, hoprank.embedder.embed_query, settings, hoprank.embedder.reads)
+    embedder, reranker = hoprank.embedder, rerankers[settings.retrieve.reranker]
+    retriever = Retriever(corpus, embedder.embed_query, settings, embedder.reads, reranker=reranker)
     try:
         return run_legs(retriever, dataset, [Leg.WHOLE], progress)
     finally:

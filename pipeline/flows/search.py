@@ -11,7 +11,9 @@ from neo4j.exceptions import ClientError
 from pipeline.db.catalogue import check_model, find_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
+from pipeline.embedding.backends import make_reranker
 from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.reranker import Reranker
 from pipeline.errors import QuestionError, ServerUnsupported, Superseded
 from pipeline.records import Vector
 from pipeline.retrieve.chance import everyday_vectors
@@ -40,7 +42,7 @@ class Retriever:
 
     ``corpus`` may be older than the visible generation; each search reads the one that its first query finds. ``reads``
     tells whether the model behind ``embed_query`` can read a question; see :class:`~pipeline.embedding.Embedder`.
-    ``probes`` are those of :class:`~pipeline.retrieve.reader.CorpusReader`.
+    ``probes`` and ``reranker`` are those of :class:`~pipeline.retrieve.reader.CorpusReader`.
 
     Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
@@ -52,6 +54,7 @@ class Retriever:
         settings: Settings,
         reads: Callable[[str], bool] = lambda _: True,
         probes: Callable[[], Vector] | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         if settings.walk.engine == "gds" and not corpus.client.has_gds:
             raise ServerUnsupported(
@@ -59,7 +62,8 @@ class Retriever:
                 "Set walk.engine to auto or local; on a single server, install the GDS plugin and allow gds.*.",
             )
         self.corpus = corpus
-        self._reader = CorpusReader(corpus, settings, probes)
+        self.reranker = reranker
+        self._reader = CorpusReader(corpus, settings, probes, reranker)
         self._settings = settings
         self._embed_query, self._reads = embed_query, reads
         self._warmed_up = False
@@ -251,8 +255,8 @@ class Retriever:
 class Retrievers:
     """Caches the retrievers of the ``retrieve.open_corpora`` corpora that were used last, by name. Thread-safe.
 
-    A name refers to another corpus after its corpus was dropped, renamed or made anew. Each search sees this by its
-    first query, whose row has the corpus's name.
+    They share one reranker. A name refers to another corpus after its corpus was dropped, renamed or made anew. Each
+    search sees this by its first query, whose row has the corpus's name.
     """
 
     def __init__(self, client: Client, embedder: Embedder, settings: Settings) -> None:
@@ -260,6 +264,7 @@ class Retrievers:
         self._embedder = embedder
         self._settings = settings
         self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
+        self._reranker = make_reranker(settings)
         self._probes = cache(lambda: everyday_vectors(embedder, settings.data_home / "everyday"))
 
     def current(self, name: str) -> Retriever:
@@ -294,7 +299,7 @@ class Retrievers:
             corpus = open_corpus(self._client, name)
             check_model(corpus.record, self._embedder.identity)
             embedder = self._embedder
-            return Retriever(corpus, embedder.embed_query, self._settings, embedder.reads, self._probes)
+            return Retriever(corpus, embedder.embed_query, self._settings, embedder.reads, self._probes, self._reranker)
 
         return self._by_name.get(name, opened)
 

@@ -30,6 +30,7 @@ LIFTED_BY = {
     "about_named": "by its subject",
     "about_linked": "by its subject",
     "covers_together": "with another passage that it is linked to",
+    "reranker": "by the reranker",
 }
 """Words for a hit to which no path leads, by the feature that speaks most for it."""
 

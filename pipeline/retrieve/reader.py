@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pipeline.db.corpus import CorpusHandle
+from pipeline.embedding.reranker import Reranker
 from pipeline.records import Vector
 from pipeline.retrieve.chance import ChanceReader
 from pipeline.retrieve.filters.matches import FilterMatcher
@@ -20,14 +21,21 @@ class CorpusReader:
     """The steps and legs of a search read a corpus through this. Thread-safe.
 
     ``probes`` returns the vectors of :func:`~pipeline.retrieve.chance.everyday_messages` by the corpus's model; without
-    it no hit has a relevance.
+    it no hit has a relevance. ``reranker`` reads the first candidates, None for none.
     Raises ConfigurationError if the settings weigh a feature that there isn't.
     """
 
-    def __init__(self, corpus: CorpusHandle, settings: Settings, probes: Callable[[], Vector] | None = None) -> None:
+    def __init__(
+        self,
+        corpus: CorpusHandle,
+        settings: Settings,
+        probes: Callable[[], Vector] | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
         self.corpus = corpus
         self.settings = settings
         self.scorer = Scorer(settings.scorer)
+        self.reranker = reranker
         self.judge = RelevanceJudge(settings.relevance)
         self.chance = ChanceReader(corpus, probes)
         self.hits = HitReader(corpus)

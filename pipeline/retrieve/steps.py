@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from pipeline.embedding.reranker import Read
 from pipeline.retrieve.candidates import CandidateLimits, explore
 from pipeline.retrieve.filters.search import explore_filtered
 from pipeline.retrieve.legs import LegRow, Needs
@@ -13,10 +14,12 @@ from pipeline.retrieve.rankers.local_walk import rank_by_walk
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import with_confidence
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import Features, candidates_to_score, compute_features
+from pipeline.retrieve.scoring.features import Features, candidates_to_score, compute_features, with_reranker
+from pipeline.retrieve.scoring.scorer import Scorer
 from pipeline.retrieve.seeds import weigh_seeds
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, WalkSettings
+from pipeline.text.outline import in_context
 
 Ranker: TypeAlias = Callable[[CorpusReader, RankingTrace], RankingTrace]
 """The function of a leg: it ranks by what the trace knows, or reads more from the corpus."""
@@ -74,7 +77,12 @@ def score(reader: CorpusReader, trace: RankingTrace) -> RankingTrace:
     """Score the best candidates of hybrid and the walk by their features; this reads them as hits."""
     ids = candidates_to_score(trace.candidates.hybrid, trace.walk, reader.settings.retrieve.scored)
     stored = reader.hits.read(ids, trace.generation)
-    features = features_of(trace, {id_: one.passage for id_, one in stored.items()})
+    passages = {id_: one.passage for id_, one in stored.items()}
+    features = features_of(trace, passages)
+    # A vector alone is no question that a model could read.
+    if reader.reranker and trace.question:
+        first = reader.settings.retrieve.reranked
+        features = rerank(features, trace.question, passages, reader.reranker.scores, reader.scorer, first)
     hits = {id_: one.hit for id_, one in stored.items()}
     return replace(trace, hits=hits, features=features, scores=reader.scorer.rank(features))
 
@@ -85,6 +93,15 @@ def features_of(trace: RankingTrace, passages: Mapping[str, Passage]) -> Feature
     legs = (candidates.vector, candidates.fulltext, trace.walk)
     names, around = candidates.names, candidates.neighbourhood
     return compute_features(trace.question, trace.vector, passages, legs, names, around)
+
+
+def rerank(
+    features: Features, question: str, passages: Mapping[str, Passage], read: Read, scorer: Scorer, first: int
+) -> Features:
+    """Return features with the score that ``read`` gives to the ``first`` candidates by the scorer without it."""
+    ids = scorer.rank(features).ids[:first]
+    texts = [in_context(one.title, one.heading, one.text) for one in map(passages.__getitem__, ids)]
+    return with_reranker(features, dict(zip(ids, read(question, texts), strict=True)))
 
 
 def rank(reader: CorpusReader, trace: RankingTrace, leg: LegRow) -> RankingTrace:

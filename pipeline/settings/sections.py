@@ -164,8 +164,8 @@ class FulltextSettings(Section):
 class RetrieveSettings(Section):
     """Numbers of candidates and of scored chunks, the limit of hop expansion, the fusion of rankings, open corpora.
 
-    ``reranker`` reads the ``reranked`` first candidates; "" is none. Hits below ``min_relevance`` are dropped; a corpus whose best hit is below ``known_relevance`` seems to know nothing
-    about the question.
+    ``reranker`` reads the ``reranked`` first candidates; "" is none. Hits below ``min_relevance`` are dropped; a corpus
+    whose best hit is below ``known_relevance`` seems to know nothing about the question.
     """
 
     candidates: int = Field(ge=1)

@@ -1,5 +1,6 @@
 """``hoprank evaluate``, ``compare``, ``tune`` and ``calibrate``: measure a search, and learn from what is measured."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,11 +20,13 @@ from pipeline.cli.views.evaluation import (
     comparison_views,
     report_views,
     suggestion_table,
+    trial_table,
     tune_table,
 )
 from pipeline.cli.views.output import show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.errors import ConfigurationError
+from pipeline.json_values import plain
 from pipeline.retrieve.legs import Leg
 
 
@@ -33,7 +36,7 @@ def evaluate(
         Argument(
             metavar="DIR",
             help="A folder with corpus.jsonl (or --corpus), queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or"
-            " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --ablate.",
+            " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --ablate or --compare.",
         ),
     ],
     json_file: JsonFile = None,
@@ -43,6 +46,10 @@ def evaluate(
     per_query: Annotated[bool, Option("--per-query", help="Print every query's own result, too.")] = False,
     ablate: Annotated[
         bool, Option("--ablate", help="Say what each leg, edge, feature and seed is worth instead of measuring legs.")
+    ] = False,
+    compare: Annotated[
+        bool,
+        Option("--compare", help="Say what --set gains and loses on each queryset, against the search without it."),
     ] = False,
     suggest: Annotated[
         int,
@@ -56,12 +63,17 @@ def evaluate(
 
     Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
     """
-    if ablate and (legs or per_query):
-        raise ConfigurationError("--ablate measures the fused whole alone.", "Leave out --leg and --per-query.")
-    if suggest and (legs or per_query or ablate):
-        raise ConfigurationError("--suggest measures nothing.", "Leave out --leg, --per-query and --ablate.")
-    if len(folders) > 1 and not ablate:
-        raise ConfigurationError(f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate.")
+    ways = [name for name, given in (("--suggest", suggest), ("--ablate", ablate), ("--compare", compare)) if given]
+    if len(ways) > 1:
+        raise ConfigurationError(f"{' and '.join(ways)} contradict each other.", "Give one of them.")
+    if (ablate or compare) and (legs or per_query):
+        raise ConfigurationError(f"{ways[0]} measures the fused whole alone.", "Leave out --leg and --per-query.")
+    if suggest and (legs or per_query):
+        raise ConfigurationError("--suggest measures nothing.", "Leave out --leg and --per-query.")
+    if len(folders) > 1 and not (ablate or compare):
+        raise ConfigurationError(
+            f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate or --compare."
+        )
     check_json_file(json_file)
     for folder in () if suggest else folders:
         datasets.read_dataset(folder, split)
@@ -71,6 +83,10 @@ def evaluate(
         if suggest:
             found = hoprank.suggest(folders[0], suggest, split=split, corpus=corpus, progress=progress)
             document, views = {"suggested": [one.to_json() for one in found]}, [suggestion_table(found)]
+        elif compare:
+            before = replace(run, settings=None).read()
+            trials = hoprank.try_settings(*folders, before=before, split=split, corpus=corpus, progress=progress)
+            document, views = {"trials": plain(trials)}, [trial_table(trials, run.settings or ())]
         elif not ablate:
             chosen = legs or tuple(Leg)
             report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)

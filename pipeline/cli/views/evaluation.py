@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -11,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.cli.deferred import compare as compares
 from pipeline.cli.deferred import measures
 from pipeline.cli.views.tables import add_numbers, ruled_table
 from pipeline.retrieve.legs import Leg
@@ -18,7 +20,7 @@ from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
     from pipeline.evaluate.ablation import Ablation
-    from pipeline.evaluate.compare import Comparison
+    from pipeline.evaluate.compare import Comparison, Trial
     from pipeline.evaluate.report import Report
     from pipeline.evaluate.significance import Interval
     from pipeline.evaluate.suggest import Suggestion
@@ -163,6 +165,53 @@ def _queries(heading: str, changes: list[tuple[str, float]], measure: str, most:
         yield Text(f"  {100 * change:+6.1f}  {query}")
     if len(changes) > most:
         yield Text(f"  ... and {len(changes) - most:,} more")
+
+
+_OF_TRIALS = ("recall@5", "ndcg@10", "perfect@8")
+
+
+def trial_table(trials: Sequence[Trial], assignments: Iterable[str]) -> Table:
+    """Return what other settings gain or lose on each dataset in percent, and on all; bold if it is beyond chance."""
+    caption = (
+        f"before: without {' '.join(f'--set {one}' for one in assignments)}. In percent; wins and losses are queries.\n"
+        "p50 ms: the median time of a question."
+    )
+    table = ruled_table("Gain and loss", caption)
+    table.add_column("queryset", overflow="fold")
+    table.add_column("measure", no_wrap=True)
+    add_numbers(table, "before", "after", "gain", "95% interval", "wins", "losses")
+    for trial in trials:
+        name, queries = trial.comparison.queryset, counted(trial.comparison.queries, "query", "queries")
+        for first, measure in zip((name, f"  {queries}", ""), _OF_TRIALS, strict=True):
+            row = trial.measured(measure)
+            _add_gain(table, first, measure, (row.before, row.after), row.difference, (row.wins, row.losses))
+        _add_latency(table, trial.before_ms, trial.after_ms)
+    for measure in _OF_TRIALS if len(trials) > 1 else ():
+        rows = [trial.measured(measure) for trial in trials]
+        means = (fmean(row.before for row in rows), fmean(row.after for row in rows))
+        counts = (sum(row.wins for row in rows), sum(row.losses for row in rows))
+        first = "mean of all" if measure == _OF_TRIALS[0] else ""
+        _add_gain(table, first, measure, means, compares.pooled(trials, measure), counts)
+    return table
+
+
+def _add_gain(
+    table: Table, first: str, measure: str, means: Sequence[float], gain: Interval, counts: Sequence[int]
+) -> None:
+    table.add_row(
+        Text(first),
+        measure,
+        *(f"{100 * mean:.1f}" for mean in means),
+        f"{100 * gain.mean:+.1f}",
+        f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}",
+        *(f"{count:,}" for count in counts),
+        style="" if gain.is_noise else "bold",
+    )
+
+
+def _add_latency(table: Table, before: float, after: float) -> None:
+    cells = (_milliseconds(before), _milliseconds(after), f"{after - before:+.1f}")
+    table.add_row("", "p50 ms", *cells, "", "", "", end_section=True)
 
 
 _APART = 7  # characters, which keep columns without padding apart; chosen by hand

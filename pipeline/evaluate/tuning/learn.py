@@ -6,13 +6,14 @@ kind of text can then do no harm on another.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.evaluate.tuning.lessons import Example, NameLesson
 from pipeline.retrieve.scoring.confidence import Signs
-from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES
+from pipeline.retrieve.scoring.features import FEATURES, RERANKER, TEXT_FEATURES
 from pipeline.retrieve.scoring.scorer import table_shares
 from pipeline.settings import NameSettings, ScorerSettings
 
@@ -43,16 +44,16 @@ def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEAT
     """Fit the weights of features by a listwise loss: each relevant document of a question against the irrelevant ones.
 
     Other ``FEATURES`` than ``features`` get the weight 0. Text features count for the part of a question beyond its
-    names, graph features by the confidence in the names, so the graph doesn't count for a question without names.
+    names, graph features by the confidence in the names, so the graph doesn't count for a question without names. That
+    of a reranker, which reads the whole question, counts for both parts, by a weight for each.
     """
     # Imported here: it takes half a second, and the Python interface imports this module for searches too.
     from scipy.optimize import minimize
 
-    text = [name for name in features if name in TEXT_FEATURES]
-    graph = [name for name in features if name not in TEXT_FEATURES]
-    questions = _questions(sets, text, graph)
+    tables = _tables(features)
+    questions = _questions(sets, tables)
     if questions is None:
-        return _settings(text, graph, [0.0] * (len(text) + 2 * len(graph)))
+        return _settings(tables, [0.0] * sum(map(len, tables)))
     scale = _scale(questions.matrix)
     questions = _Questions(questions.matrix / scale, questions.relevant, questions.starts, questions.weights)
     penalty = _SCORER_PENALTY * len(sets)
@@ -65,16 +66,27 @@ def fit_scorer(sets: Sequence[Sequence[Example]], features: Sequence[str] = FEAT
         bounds=[(0, None)] * len(start),
         options={"maxiter": 300},  # chosen by hand, to bound the time
     )
-    return _settings(text, graph, (fitted.x / scale).tolist())
+    return _settings(tables, (fitted.x / scale).tolist())
 
 
-def _settings(text: Sequence[str], graph: Sequence[str], weights: Sequence[float]) -> ScorerSettings:
-    """Return the weights of both kinds of features, in order, as three tables; other features get 0."""
+_Tables: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str]]
+"""The features that each table of the scorer weighs, in order: unnamed, confident, named."""
+
+
+def _tables(features: Sequence[str]) -> _Tables:
+    text = [name for name in features if name in TEXT_FEATURES]
+    graph = [name for name in features if name not in TEXT_FEATURES]
+    return text, graph, [*graph, *(name for name in features if name == RERANKER)]
+
+
+def _settings(tables: _Tables, weights: Sequence[float]) -> ScorerSettings:
+    """Return the weights of the features of each table, in order, as three tables; other features get 0."""
     left = iter(weights)
-    unnamed, confident, named = ({name: round(next(left), 4) for name in names} for names in (text, graph, graph))
-    no_text = {name: 0.0 for name in FEATURES if name in TEXT_FEATURES}
-    no_graph = {name: 0.0 for name in FEATURES if name not in TEXT_FEATURES}
-    return ScorerSettings(unnamed=no_text | unnamed, confident=no_graph | confident, named=no_graph | named)
+    given = [{name: round(next(left), 4) for name in names} for names in tables]
+    unnamed, confident, named = (
+        dict.fromkeys(names, 0.0) | table for names, table in zip(_tables(FEATURES), given, strict=True)
+    )
+    return ScorerSettings(unnamed=unnamed, confident=confident, named=named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +99,8 @@ class _Questions:
     weights: Floats
 
 
-def _questions(sets: Sequence[Sequence[Example]], text: Sequence[str], graph: Sequence[str]) -> _Questions | None:
-    columns = [[FEATURES.index(name) for name in names] for names in (text, graph, graph)]
+def _questions(sets: Sequence[Sequence[Example]], tables: _Tables) -> _Questions | None:
+    columns = [[FEATURES.index(name) for name in names] for names in tables]
     mixed = [[each for each in examples if each.relevant.any() and not each.relevant.all()] for examples in sets]
     kept = [(example, _SET / len(examples)) for examples in mixed for example in examples]
     if not kept:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.vectors import from_bytes
+from pipeline.embedding.reranker import Read
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.progress import Progress
 from pipeline.retrieve.fusion import Ranked
@@ -15,7 +16,8 @@ from pipeline.retrieve.question import check_question
 from pipeline.retrieve.scoring.confidence import Signs, led_to, mentions_of, signs_of
 from pipeline.retrieve.scoring.coverage import Passage
 from pipeline.retrieve.scoring.features import Features, candidates_to_score
-from pipeline.retrieve.steps import choose_seeds, features_of, walk_locally
+from pipeline.retrieve.scoring.scorer import Scorer
+from pipeline.retrieve.steps import choose_seeds, features_of, rerank, walk_locally
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import NameSettings, Settings
 
@@ -36,12 +38,13 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """The judged questions of a dataset, its kind, and the passages of its corpus, by id."""
+    """The judged questions of a dataset, its kind, the passages of its corpus, by id, and what a reranker reads."""
 
     dataset: str
     kind: str
     lessons: tuple[Lesson, ...]
     passages: Mapping[str, Passage]
+    read: Read | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +86,12 @@ def study(
     dataset: Dataset,
     kind: str,
     progress: Progress,
+    read: Read | None = None,
 ) -> Lessons:
     """Find the candidates of a dataset's questions, at most ``MOST_QUESTIONS``.
 
-    ``explore`` finds the candidates of a question; ``passages`` are those of the corpus, by id.
+    ``explore`` finds the candidates of a question; ``passages`` are those of the corpus, by id. ``read`` scores them by
+    a reranker, if there is one.
     """
     chosen = dataset.queries
     if len(chosen) > MOST_QUESTIONS:
@@ -96,7 +101,19 @@ def study(
         for query in chosen:
             lessons.append(Lesson(query, explore(check_question(query.text))))
             done(1)
-    return Lessons(dataset.name, kind, tuple(lessons), passages)
+    return Lessons(dataset.name, kind, tuple(lessons), passages, remembering(read) if read else None)
+
+
+def remembering(read: Read) -> Read:
+    """Return a reranker's ``read`` that scores each passage for a question once, for all ways of learning."""
+    known: dict[tuple[str, str], float] = {}
+
+    def scores(question: str, texts: Sequence[str]) -> list[float]:
+        missing = [text for text in dict.fromkeys(texts) if (question, text) not in known]
+        known.update(zip(((question, text) for text in missing), read(question, missing), strict=True))
+        return [known[question, text] for text in texts]
+
+    return scores
 
 
 def name_lessons(lessons: Lessons) -> list[NameLesson]:
@@ -114,8 +131,11 @@ def name_lessons(lessons: Lessons) -> list[NameLesson]:
 
 
 def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[Example]:
-    """Return the questions of a dataset as the scorer would see them with these settings of names."""
-    shown = []
+    """Return the questions of a dataset as the scorer would see them with these settings of names.
+
+    A reranker reads the first candidates by the scorer of ``settings``, whatever is learned.
+    """
+    shown, scorer = [], Scorer(settings.scorer)
     for lesson in lessons.lessons:
         trace = choose_seeds(lesson.found, names, settings.walk)
         trace = walk_locally(trace, settings.walk, settings.retrieve.candidates)
@@ -126,6 +146,8 @@ def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[
         rows = np.array(_best_of_documents(list(passages), documents, hybrid, trace.walk), dtype=np.intp)
         relevant = np.array([documents[row] in lesson.query.relevant for row in rows], dtype=np.bool_)
         features = features_of(trace, passages)
+        if lessons.read:
+            features = rerank(features, trace.question, passages, lessons.read, scorer, settings.retrieve.reranked)
         shown.append(Example(lesson.query, hybrid, features, lessons.passages, rows, relevant))
     return shown
 

@@ -22,7 +22,7 @@ from pipeline.retrieve.fusion import Ranked, fuse
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.scoring.confidence import probability
 from pipeline.retrieve.scoring.coverage import Passage
-from pipeline.retrieve.scoring.features import FEATURES
+from pipeline.retrieve.scoring.features import FEATURES, RERANKER
 from pipeline.retrieve.scoring.scorer import Scorer
 from pipeline.settings import NameSettings, RetrieveSettings, ScorerSettings, Settings
 
@@ -139,8 +139,25 @@ def _learn(
     # If names can't be told apart there is nothing to fit, and the settings stay.
     names = fit_names([names_of[lessons.dataset] for lessons in sets]) or settings.names
     shown = [examples(lessons, names, settings) for lessons in sets]
-    chosen = select_features(shown, settings.retrieve) if select and len(shown) > 1 else FEATURES
-    return Learned(names, fit_scorer(shown, chosen))
+    chosen = select_features(shown, settings.retrieve) if select and len(shown) > 1 else learnable(settings.retrieve)
+    return Learned(names, _with_unlearned(fit_scorer(shown, chosen), settings))
+
+
+def learnable(settings: RetrieveSettings) -> tuple[str, ...]:
+    """Return the features that can be learned: without a reranker all but its own."""
+    return tuple(name for name in FEATURES if settings.reranker or name != RERANKER)
+
+
+def _with_unlearned(learned: ScorerSettings, settings: Settings) -> ScorerSettings:
+    """Return what was learned with the weights of a reranker as they were, if there is none to learn by."""
+    if settings.retrieve.reranker:
+        return learned
+    kept = settings.scorer.model_dump()
+    tables = {
+        name: table | {RERANKER: kept[name].get(RERANKER, 0.0)} if RERANKER in table else table
+        for name, table in learned.model_dump().items()
+    }
+    return ScorerSettings.model_validate(tables)
 
 
 def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettings) -> tuple[str, ...]:
@@ -150,7 +167,7 @@ def select_features(shown: Sequence[Sequence[Example]], settings: RetrieveSettin
     fitted the chance of the queries: new datasets lost by it.
     """
     few = [examples_[:: max(1, len(examples_) // _TRIED)] for examples_ in shown]
-    chosen: tuple[str, ...] = FEATURES
+    chosen = learnable(settings)
     aims = _left_out_aims(few, chosen, settings)
     while len(chosen) > 1:
         tried = {dropped: tuple(name for name in chosen if name != dropped) for dropped in chosen}

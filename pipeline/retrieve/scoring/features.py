@@ -1,4 +1,4 @@
-"""Features of candidates: the scores of the legs, the question's words and names, and the links between candidates.
+"""Features of candidates: the scores of the legs and of a reranker, the question's words and names, and links.
 
 The features of links compare a candidate with the first passages of the walk. Where a question takes two passages, the
 second seldom resembles the question, but the first leads to it. A higher feature never counts against a candidate, so
@@ -11,7 +11,7 @@ retrieval (ECIR 2008), here with vectors.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -26,10 +26,13 @@ from pipeline.retrieve.scoring.coverage import Coverage, Passage, coverage, name
 Matrix: TypeAlias = NDArray[np.float64]
 
 _OF_TEXTS = ("vector", "fulltext", "sentence", "proximity", "document")
-FEATURES = (*_OF_TEXTS, "walk", "about_named", "about_linked", "covers_together")
+RERANKER = "reranker"
+"""The score of a reranker (:func:`with_reranker`), the last feature; 0 for all without one."""
+
+FEATURES = (*_OF_TEXTS, "walk", "about_named", "about_linked", "covers_together", RERANKER)
 """The columns of :func:`feature_matrix`, in order."""
 
-TEXT_FEATURES = frozenset(_OF_TEXTS)
+TEXT_FEATURES = frozenset((*_OF_TEXTS, RERANKER))
 """The features that don't depend on the graph."""
 
 _FIRST = 8  # passages of the walk that may lead to a candidate; chosen by hand, not measured
@@ -104,6 +107,24 @@ def compute_features(
     return Features(tuple(passages), matrix, confidence_in(names), named_share(terms, named), held)
 
 
+def with_reranker(features: Features, scores: Mapping[str, float]) -> Features:
+    """Return features with the score of a reranker, whose ``scores`` are of the candidates that it read, by id.
+
+    They are standardised over these: mean 0, deviation 1, whatever the model's scale. The others get the lowest.
+    """
+    if not scores:
+        return features
+    values = np.array(list(scores.values()))
+    spread = values.std()
+    # Scores that differ by rounding alone tell nothing apart.
+    apart = spread > 1e-9 * max(1.0, float(np.abs(values).max()))
+    standard = (values - values.mean()) / spread if apart else np.zeros(len(values))
+    by_id, lowest = dict(zip(scores, standard.tolist(), strict=True)), float(standard.min())
+    matrix = features.matrix.copy()
+    matrix[:, FEATURES.index(RERANKER)] = [by_id.get(id_, lowest) for id_ in features.ids]
+    return replace(features, matrix=matrix)
+
+
 def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence, covered: Coverage | None = None) -> Matrix:
     """Return the matrix of the features of candidates, by id, shape ``(len(passages), len(FEATURES))``.
 
@@ -128,6 +149,7 @@ def feature_matrix(passages: Mapping[str, Passage], evidence: Evidence, covered:
         "document": (beside * np.maximum(vector, fulltext)).max(axis=1, initial=0),
         "walk": np.array([1 / (_RANK_K + ranks[id_]) if id_ in ranks else 0.0 for id_ in ids]),
         "about_named": _about_named(rows, evidence),
+        RERANKER: np.zeros(len(ids)),
         **_chain(rows, first, evidence, covered),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)

@@ -39,7 +39,9 @@ class Scorer:
 
     def rank(self, features: Features) -> Ranked:
         """Rank candidates by their features."""
-        scores = features.matrix @ self.weights(features.confidence, features.named_share)
+        weights = self.weights(features.confidence, features.named_share)
+        # The reranker is added by itself: a sum over a further column rounds otherwise, and equal scores would part.
+        scores = features.matrix[:, :-1] @ weights[:-1] + features.matrix[:, -1] * weights[-1]
         return ranked(Leg.SCORER, dict(zip(features.ids, scores.tolist(), strict=True)))
 
 

@@ -177,6 +177,9 @@ def test_the_command_shows_every_shipped_part(
     ("options", "says"),
     [
         ([], "2 querysets were given"),
+        (["--compare", "--leg", "graph"], "--compare measures the fused whole"),
+        (["--compare", "--ablate"], "--ablate and --compare contradict"),
+        (["--compare", "--suggest", "3"], "--suggest and --compare contradict"),
         (["--ablate", "--leg", "graph"], "fused whole"),
         (["--ablate", "--per-query"], "fused"),
     ],

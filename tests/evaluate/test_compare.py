@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.errors import QuerySetError
-from pipeline.evaluate.compare import compare, read_evaluated
+from pipeline.errors import ConfigurationError, QuerySetError
+from pipeline.evaluate.compare import Trial, compare, pooled, read_evaluated
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
 from pipeline.evaluate.report import Run, build_report, write_document
@@ -162,3 +163,86 @@ def test_the_command_refuses_what_it_can_not_compare(tmp_path: Path) -> None:
         refused = CliRunner().invoke(app, ["compare", *arguments])
         assert refused.exit_code == 2
         assert says in refused.stderr
+
+
+def test_trials_are_pooled_by_set(tmp_path: Path) -> None:
+    """A set of 40 queries that gains on half of them, and one of 10 that loses on all."""
+    better, worse = (
+        Trial(compare(*(read_evaluated(written(path, *found)) for path, *found in runs), "hoprank"), 3, 1.0, 2.0)
+        for runs in (
+            [(tmp_path / "a.json", 10), (tmp_path / "b.json", 30)],
+            [(tmp_path / "c.json", 40), (tmp_path / "d.json", 0)],
+        )
+    )
+
+    both, alone = pooled([better, worse], "ndcg@10"), pooled([better], "ndcg@10")
+
+    assert both.mean == pytest.approx((0.5 - 1.0) / 2)
+    assert alone == better.measured("ndcg@10").difference
+    assert pooled([better, better], "mrr").mean == pytest.approx(0.5)
+
+
+@pytest.fixture
+def things(tmp_path: Path) -> list[Path]:
+    """Two small querysets."""
+    words = ["moon", "bread", "garden", "chess"]
+    folders = [tmp_path / name for name in ("north", "south")]
+    for folder in folders:
+        folder.mkdir()
+        documents = [
+            {"id": word, "title": word.title(), "text": f"The {word} of the {folder.name} wants water."}
+            for word in words
+        ]
+        queries = [{"id": word, "query": f"What does the {word} want?"} for word in words]
+        (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
+        (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+        (folder / "qrels.tsv").write_text("q\td\tr\n" + "".join(f"{word}\t{word}\t1\n" for word in words))
+    return folders
+
+
+def test_one_command_says_what_a_reranker_gains_and_loses_on_every_set(
+    things: list[Path],
+    tmp_path: Path,
+    server_environment: dict[str, str],
+    left_as_it_was: None,
+) -> None:
+    from tests.tiny_rerankers import cross_encoder
+
+    model, report = cross_encoder(tmp_path / "model"), tmp_path / "report.json"
+    assigned = [f"retrieve.reranker={model}", "scorer.unnamed.reranker=1000", "scorer.named.reranker=1000"]
+    options = [part for one in (*assigned, "embed.device=cpu", "walk.engine=local") for part in ("--set", one)]
+    environment = {**server_environment, "HOPRANK_EMBED__DEVICE": "cpu", "HOPRANK_WALK__ENGINE": "local"}
+
+    shown = CliRunner().invoke(
+        app, ["evaluate", *map(str, things), "--compare", "--json", str(report), *options], env=environment
+    )
+
+    assert shown.exit_code == 0, shown.output
+    assert "mean of all" in shown.stdout
+    trials = json.loads(report.read_text())["trials"]
+    assert [trial["comparison"]["queryset"] for trial in trials] == ["north", "south"]
+    for trial in trials:
+        assert trial["comparison"]["queries"] == 4
+        ndcg = next(row for row in trial["comparison"]["rows"] if row["measure"] == "ndcg@10")
+        assert ndcg["before"] == 1.0
+        assert ndcg["after"] < 1.0, "an order by chance"
+        assert ndcg["losses"] > 0
+        assert trial["before_ms"] > 0 < trial["after_ms"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({}, "nothing to compare"),
+        ({"chunk": {"max_tokens": 100}}, "differ in chunk"),
+        ({"embed": {"device": "meta"}}, "embed"),
+    ],
+)
+def test_settings_that_make_another_corpus_or_are_the_same_are_not_compared(
+    hoprank: HopRank, things: list[Path], changed: dict[str, dict[str, object]], says: str
+) -> None:
+    sections = {name: getattr(hoprank.settings, name).model_copy(update=values) for name, values in changed.items()}
+    before = hoprank.settings.model_copy(update=sections)
+
+    with pytest.raises(ConfigurationError, match=says):
+        hoprank.try_settings(*things, before=before)

@@ -40,7 +40,7 @@ def questions(seed: int, feature: str | None, confidence: float = 0.9, named_sha
     return made
 
 
-@pytest.mark.parametrize("feature", ["sentence", "about_linked"])
+@pytest.mark.parametrize("feature", ["sentence", "about_linked", "reranker"])
 def test_what_tells_relevant_passages_apart_weighs_most(feature: str) -> None:
     learned = fit_scorer([questions(seed, feature) for seed in range(3)])
 

@@ -16,9 +16,9 @@ from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import mean_measures
 from pipeline.evaluate.tuning.learn import fit_scorer
-from pipeline.evaluate.tuning.lessons import Example, Lesson, Lessons, NameLesson
+from pipeline.evaluate.tuning.lessons import Example, Lesson, Lessons, NameLesson, remembering
 from pipeline.evaluate.tuning.lessons import name_lessons as lessons_of_names
-from pipeline.evaluate.tuning.tune import Learned, check_sets, select_features, tune
+from pipeline.evaluate.tuning.tune import Learned, check_sets, learnable, select_features, tune
 from pipeline.progress import Progress
 from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.expansion import Mentions, Neighbourhood
@@ -73,6 +73,68 @@ def test_sets_left_out_gain_what_the_others_teach() -> None:
     assert all(recall(one.hybrid) == 0 for one in tuned.judged)
     assert all(recall(one.left_out) == 1 for one in tuned.judged)
     assert tuned.gain("recall@2").low > 0
+
+
+RERANKED = SETTINGS.model_copy(update={"retrieve": SETTINGS.retrieve.model_copy(update={"reranker": "an oracle"})})
+
+
+def by_reranker(one: Lessons, right: bool) -> Lessons:
+    """The same questions about a passage that a reranker alone tells: it scores that highest, or else lowest."""
+    asked = []
+    for number, lesson in enumerate(one.lessons):
+        gold = one.passages[lesson.found.candidates.hybrid.ids[number % 6]]
+        query = Query(lesson.query.id, f"Who is Ada, number {number}?", {gold.document: 1.0})
+        candidates = replace(lesson.found.candidates, names=())
+        asked.append(Lesson(query, RankingTrace(query.text, candidates=candidates)))
+    relevant = {lesson.query.text: next(iter(lesson.query.relevant)) for lesson in asked}
+
+    def read(question: str, texts: Sequence[str]) -> list[float]:
+        title = f"Title {relevant[question].removeprefix('document-')}\n"
+        return [float(text.startswith(title) == right) for text in texts]
+
+    return replace(one, lessons=tuple(asked), read=remembering(read))
+
+
+def test_the_weight_of_a_reranker_that_is_right_is_learned() -> None:
+    tuned = tune([by_reranker(lessons(name), right=True) for name in "abc"], RERANKED, Progress())
+
+    assert tuned.learned.scorer.unnamed["reranker"] > 0
+    assert all(mean_measures(one.left_out)["recall@2"] == 1 for one in tuned.judged)
+    assert all(mean_measures(one.hybrid)["recall@2"] < 0.5 for one in tuned.judged)
+
+
+def test_a_reranker_that_is_wrong_learns_to_weigh_nothing() -> None:
+    tuned = tune([by_reranker(lessons(name), right=False) for name in "abc"], RERANKED, Progress())
+
+    assert tuned.learned.scorer.unnamed["reranker"] == 0
+
+
+def test_without_a_reranker_its_weights_stay_and_the_others_are_the_same() -> None:
+    sets = [lessons(name) for name in "abc"]
+    without = tune(sets, SETTINGS, Progress()).learned.scorer
+    other = SETTINGS.scorer.model_copy(update={"unnamed": {**SETTINGS.scorer.unnamed, "reranker": 3.5}})
+
+    changed = tune(sets, SETTINGS.model_copy(update={"scorer": other}), Progress()).learned.scorer
+
+    assert without.unnamed["reranker"] == SETTINGS.scorer.unnamed["reranker"]
+    assert without.named["reranker"] == changed.named["reranker"] == SETTINGS.scorer.named["reranker"]
+    assert changed == without.model_copy(update={"unnamed": {**without.unnamed, "reranker": 3.5}})
+
+
+def test_a_reranker_reads_each_passage_once_for_all_that_is_learned() -> None:
+    read: list[str] = []
+
+    def score(_: str, texts: Sequence[str]) -> list[float]:
+        read.extend(texts)
+        return [float(len(text)) for text in texts]
+
+    scores = remembering(score)
+
+    assert scores("?", ["a", "bb", "a"]) == [1.0, 2.0, 1.0]
+    assert scores("?", ["ccc", "bb"]) == [3.0, 2.0]
+    assert read == ["a", "bb", "ccc"]
+    assert scores("who?", ["a"]) == [1.0]
+    assert read[3:] == ["a"]
 
 
 def test_a_set_is_judged_by_what_other_kinds_teach_too() -> None:
@@ -140,8 +202,8 @@ def test_features_are_chosen_by_what_the_others_teach(monkeypatch: pytest.Monkey
     monkeypatch.setattr("pipeline.evaluate.tuning.tune.fit_scorer", fit)
     select_features(sets, SETTINGS.retrieve)
 
-    assert len(taught) == 3 * (1 + len(FEATURES))
-    assert taught == [{1, 2}, {0, 2}, {0, 1}] * (1 + len(FEATURES))
+    assert len(taught) == 3 * (1 + len(learnable(SETTINGS.retrieve)))
+    assert taught == [{1, 2}, {0, 2}, {0, 1}] * (1 + len(learnable(SETTINGS.retrieve)))
 
 
 def test_names_that_mislead_learn_to_be_doubted_and_the_order_stays_that_of_the_text() -> None:
@@ -158,7 +220,7 @@ def test_names_that_mislead_learn_to_be_doubted_and_the_order_stays_that_of_the_
 def test_features_stay_while_nothing_but_chance_speaks_against_them() -> None:
     sets = [questions(seed, "covers_together") for seed in range(3)]
 
-    assert select_features(sets, SETTINGS.retrieve) == FEATURES
+    assert select_features(sets, SETTINGS.retrieve) == learnable(SETTINGS.retrieve)
 
 
 def test_a_feature_that_misleads_where_it_was_not_learned_is_dropped() -> None:

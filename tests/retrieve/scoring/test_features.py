@@ -18,10 +18,13 @@ from pipeline.retrieve.scoring.confidence import NamedEntity
 from pipeline.retrieve.scoring.coverage import Passage
 from pipeline.retrieve.scoring.features import (
     FEATURES,
+    RERANKER,
     Evidence,
+    Features,
     candidates_to_score,
     compute_features,
     feature_matrix,
+    with_reranker,
 )
 
 ADA = NamedEntity("ada", "ada", "Ada", 2, None, titled=True, confidence=0.5)
@@ -254,3 +257,58 @@ def test_all_but_the_standard_scores_are_no_less_than_0_and_few_more_than_1(
     assert all((values[name] >= 0).all() for name in FEATURES if name not in ("vector", "fulltext"))
     assert all((values[name] <= 1 + 1e-9).all() for name in FEATURES if name not in unbounded)
     assert 0 <= computed.named_share <= 1
+
+
+READ = st.lists(st.integers(-1000, 1000), min_size=1, max_size=20)
+"""A reranker's scores, of as many candidates as it read."""
+
+
+def reranked(scores: list[float], unread: int = 0) -> list[float]:
+    """Return the feature of candidates that were read, and then of those that weren't."""
+    ids = tuple(f"c{number}" for number in range(len(scores) + unread))
+    before = Features(ids, np.ones((len(ids), len(FEATURES))), 0.5, 0.5)
+    after = with_reranker(before, dict(zip(ids, scores, strict=False)))
+    others = [place for place, name in enumerate(FEATURES) if name != RERANKER]
+    assert (after.matrix[:, others] == 1).all()
+    assert (before.matrix == 1).all(), "not changed in place"
+    values: list[float] = after.matrix[:, FEATURES.index(RERANKER)].tolist()
+    return values
+
+
+def test_without_a_reranker_its_feature_is_nothing() -> None:
+    assert FEATURES[-1] == RERANKER, "the scorer adds the last one by itself"
+    assert column(RERANKER) == [0.0] * 4
+
+
+@given(READ)
+def test_a_rerankers_scores_are_standard_scores_of_what_it_read(scores: list[float]) -> None:
+    values = np.array(reranked(scores))
+
+    if len(set(scores)) == 1:
+        assert not values.any(), "it tells nothing apart"
+    else:
+        assert values.mean() == pytest.approx(0, abs=1e-9)
+        assert values.std() == pytest.approx(1)
+        assert np.array_equal(np.argsort(values, kind="stable"), np.argsort(scores, kind="stable"))
+
+
+@given(READ, st.integers(1, 5))
+def test_candidates_that_it_did_not_read_get_its_lowest_score(scores: list[float], unread: int) -> None:
+    values = reranked(scores, unread)
+
+    assert values[len(scores) :] == [min(values[: len(scores)])] * unread
+
+
+@given(READ, st.floats(0.01, 100), st.floats(-100, 100))
+def test_a_models_scale_makes_no_difference(scores: list[float], scale: float, shift: float) -> None:
+    other = reranked([scale * score + shift for score in scores])
+
+    assert other == pytest.approx(reranked(scores), abs=1e-6)
+
+
+def test_scores_that_differ_by_rounding_tell_nothing_apart() -> None:
+    assert reranked([5.0, 5.0 + 1e-15, 5.0]) == [0.0, 0.0, 0.0]
+
+
+def test_a_reranker_that_read_nothing_changes_nothing() -> None:
+    assert reranked([], unread=3) == [1.0] * 3

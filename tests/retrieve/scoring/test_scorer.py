@@ -95,3 +95,17 @@ def test_without_names_the_shipped_settings_weigh_nothing_that_needs_one() -> No
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_the_shipped_weights_are_never_negative(confidence: float, named_share: float) -> None:
     assert (Scorer(SHIPPED).weights(confidence, named_share) >= 0).all()
+
+
+def test_without_a_reranker_scores_are_those_of_the_other_features_to_the_bit() -> None:
+    """A matrix with a further column of zeros multiplies in another order, and equal scores may part by it."""
+    draw = np.random.default_rng(1)
+    for count in range(1, 80):
+        matrix = draw.normal(size=(count, len(FEATURES)))
+        matrix[:, -1] = 0
+        scorer, ids = Scorer(SHIPPED), tuple(map(str, range(count)))
+
+        found = scorer.rank(Features(ids, matrix, 0.7, 0.4)).scores
+
+        expected = np.ascontiguousarray(matrix[:, :-1]) @ scorer.weights(0.7, 0.4)[:-1]
+        assert [found[id_] for id_ in ids] == expected.tolist()

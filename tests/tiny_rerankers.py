@@ -35,6 +35,7 @@ def multi_vector(folder: Path, **transformer: Any) -> str:
     model = MultiVectorEncoder(str(folder / "bert"), device="cpu")
     for name, value in transformer.items():
         setattr(model[0], name, value)
+    model[2].skiplist_words = ["the", "of"]  # tokens of passages that don't count
     model.save_pretrained(str(folder))
     return str(folder)
 

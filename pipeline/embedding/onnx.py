@@ -295,6 +295,7 @@ def _export(model: Any, folder: Path, example: Mapping[str, Any], outputs: Seque
             given = self.model(dict(zip(tokens, tensors, strict=True)), **arguments)
             return tuple(given[name] for name in outputs)
 
+    torch.onnx.register_custom_op_symbolic("aten::isin", _is_in, _IS_IN_OPSET)
     # Tracing follows any model's own code; the exporter based on torch.export fails on the shapes in pooling.
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
@@ -307,6 +308,20 @@ def _export(model: Any, folder: Path, example: Mapping[str, Any], outputs: Seque
             dynamic_axes={name: {1: "tokens"} for name in tokens},
             dynamo=False,
         )
+
+
+_IS_IN_OPSET = 18  # of ONNX's operators, from which on the axes of a reduction are an input
+_INT32, _BOOL = 6, 9  # types of ONNX
+
+
+def _is_in(graph: Any, elements: Any, among: Any, *_: Any) -> Any:
+    """Return ``torch.isin``, which PyTorch doesn't export, by ONNX's operators: multi-vector models skip tokens so."""
+    import torch
+
+    last = graph.op("Constant", value_t=torch.tensor([-1]))
+    equal = graph.op("Equal", graph.op("Unsqueeze", elements, last), among)
+    found = graph.op("ReduceMax", graph.op("Cast", equal, to_i=_INT32), last, keepdims_i=0)
+    return graph.op("Cast", found, to_i=_BOOL)
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:

@@ -136,7 +136,8 @@ class Reranker:
             return _Kind.MULTI
         if described in list(_Kind):
             return _Kind(described)
-        is_embedder = described is not None or (self._files.folder and (self._files.folder / "modules.json").exists())
+        # Whatever else sentence-transformers saves has modules; a model of transformers alone has none.
+        is_embedder = self._files.folder is not None and (self._files.folder / "modules.json").exists()
         if not is_embedder and architecture.endswith("ForSequenceClassification"):
             return _Kind.CROSS
         what = "an embedding model (embed.model)" if is_embedder else f"{architecture or 'nothing that its files name'}"

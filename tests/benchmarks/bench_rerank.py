@@ -157,7 +157,7 @@ def read(passage: Passage) -> str:
 def train(taught: Sequence[Pair], folder: Path, epochs: int) -> None:
     """Train a cross-encoder from the bundled model's weights by binary cross-entropy, and save it."""
     import torch
-    from datasets import Dataset as Rows
+    from datasets import Dataset as Rows  # type: ignore[import-not-found, unused-ignore]  # of the extra train
     from sentence_transformers import CrossEncoder, CrossEncoderTrainer, CrossEncoderTrainingArguments
     from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
 

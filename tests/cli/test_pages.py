@@ -15,6 +15,7 @@ from pipeline import docs
 from pipeline.cli.app import app
 from pipeline.docs import read_page, read_pages, topics
 from pipeline.registry import registry
+from pipeline.retrieve.scoring.features import RERANKER
 from pipeline.settings import load_settings
 from tests.benchmarks import measured
 
@@ -108,4 +109,9 @@ def test_the_shipped_weights_are_those_that_tune_learned() -> None:
     # Learning starts from the shipped confidence in names, which moves the seeds of the walk a little.
     assert shipped.names.model_dump() == pytest.approx(learned["names"], rel=0.02)
     for table, weights in learned["scorer"].items():
-        assert getattr(shipped.scorer, table) == pytest.approx(weights, rel=0.02)
+        # That of a reranker is chosen by hand, since none is shipped.
+        fitted, given = (
+            {name: weight for name, weight in of.items() if name != RERANKER}
+            for of in (weights, getattr(shipped.scorer, table))
+        )
+        assert given == pytest.approx(fitted, rel=0.02)

@@ -14,7 +14,7 @@ from sentence_transformers import CrossEncoder, MultiVectorEncoder
 
 from pipeline.embedding.backends import make_reranker
 from pipeline.embedding.model_files import BUNDLED_MODEL
-from pipeline.embedding.reranker import Reranker
+from pipeline.embedding.reranker import Read, Reranker
 from pipeline.errors import ConfigurationError, ExtraMissing
 from pipeline.settings import load_settings
 from tests.tiny_rerankers import cross_encoder, multi_vector
@@ -98,7 +98,12 @@ def test_sixteen_threads_share_one_model_and_get_what_each_gets_alone(
 ) -> None:
     loads: list[str] = []
     load = Reranker._load
-    monkeypatch.setattr(Reranker, "_load", lambda self: loads.append(self.name) or load(self))
+
+    def noted(self: Reranker) -> Read:
+        loads.append(self.name)
+        return load(self)
+
+    monkeypatch.setattr(Reranker, "_load", noted)
     reranker = Reranker(folders[kind], device="cpu", onnx=tmp_path if by_onnx else None)
     barrier = threading.Barrier(16)
 

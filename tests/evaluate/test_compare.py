@@ -166,14 +166,14 @@ def test_the_command_refuses_what_it_can_not_compare(tmp_path: Path) -> None:
 
 
 def test_trials_are_pooled_by_set(tmp_path: Path) -> None:
-    """A set of 40 queries that gains on half of them, and one of 10 that loses on all."""
-    better, worse = (
-        Trial(compare(*(read_evaluated(written(path, *found)) for path, *found in runs), "hoprank"), 3, 1.0, 2.0)
-        for runs in (
-            [(tmp_path / "a.json", 10), (tmp_path / "b.json", 30)],
-            [(tmp_path / "c.json", 40), (tmp_path / "d.json", 0)],
-        )
-    )
+    """A set that gains on half of its queries, and one of a quarter as many that loses on all."""
+
+    def trial(before: int, after: int, queries: int) -> Trial:
+        runs = (written(tmp_path / f"{found}.json", found, queries=queries) for found in (before, after))
+        first, second = map(read_evaluated, runs)
+        return Trial(compare(first, second, "hoprank"), 3, 1.0, 2.0)
+
+    better, worse = trial(10, 30, 40), trial(10, 0, 10)
 
     both, alone = pooled([better, worse], "ndcg@10"), pooled([better], "ndcg@10")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.embedding.reranker import Reranker
+from pipeline.embedding.reranker import Read, Reranker
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import ScorerSettings
@@ -141,7 +141,12 @@ def test_corpora_share_one(
 ) -> None:
     loads: list[str] = []
     load = Reranker._load
-    monkeypatch.setattr(Reranker, "_load", lambda self: loads.append(self.name) or load(self))
+
+    def noted(self: Reranker) -> Read:
+        loads.append(self.name)
+        return load(self)
+
+    monkeypatch.setattr(Reranker, "_load", noted)
     hoprank.ingest(jsonl([{"id": "otter", "text": "The otter swims."}]), corpus=corpus_name)
     reranking = with_reranker(hoprank, folder)
 

@@ -389,8 +389,9 @@ class HopRank(AbstractContextManager["HopRank"]):
 
         ``filterable`` are the fields of the metadata that it declares from now on, instead of its own.
         """
-        progress = progress or Progress()
-        return maintain.relink(self.client, self.settings, corpus, filterable=filterable, progress=progress)
+        return maintain.relink(
+            self.client, self.embedder, self.settings, corpus, filterable=filterable, progress=progress or Progress()
+        )
 
     def examples(self, corpus: str = "default") -> list[str]:
         """Return some questions to ask a corpus; see :func:`pipeline.flows.questions.examples`."""

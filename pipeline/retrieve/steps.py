@@ -56,7 +56,7 @@ def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> R
     # Local among the matches of a filter, where GDS can't walk, and for scores without names.
     may_be_gds = trace.matches is None and (trace.names or alone)
     if may_be_gds and engine_for(reader, trace.candidates.nodes, alone=alone) == "gds":
-        gds = GdsWalk(reader.corpus, settings)
+        gds = GdsWalk(reader.corpus, settings, reader.scale)
         rank_by_gds = gds.rank if settings.engine == "gds" else gds.rank_if_projected
         ranking = rank_by_gds(trace.seeds, trace.generation, trace.candidates.chunks, limit)
         if ranking is not None:

@@ -58,7 +58,10 @@ def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> R
     if may_be_gds and engine_for(reader, trace.candidates.nodes, alone=alone) == "gds":
         gds = GdsWalk(reader.corpus, settings, reader.scale)
         rank_by_gds = gds.rank if settings.engine == "gds" else gds.rank_if_projected
-        ranking = rank_by_gds(trace.seeds, trace.generation, trace.candidates.chunks, limit)
+        # Those that the scorer will need: the server does both at once.
+        first = () if alone else trace.candidates.hybrid.ids[: reader.settings.retrieve.scored]
+        with reader.hits.reading(first, trace.generation):
+            ranking = rank_by_gds(trace.seeds, trace.generation, trace.candidates.chunks, limit)
         if ranking is not None:
             return replace(trace, walk=ranking, engine="gds")
     return walk_locally(trace, settings, limit)

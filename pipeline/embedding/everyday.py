@@ -10,12 +10,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.model_files import BUNDLED_MODEL
 from pipeline.records import Vector
+from pipeline.settings import Section
 from pipeline.temporary import replacing
+
+_Section = TypeVar("_Section", bound=Section)
 
 _BUNDLED = 0.08
 """The background of the bundled model, in whose cosines all thresholds and weights are written."""
@@ -57,16 +62,23 @@ class Scale:
         """Return the cosine of the model that stands for one of the bundled model."""
         return (bundled - self.offset) / self.slope
 
+    def applied(self, settings: _Section, *names: str) -> _Section:
+        """Return settings with these cosines of the bundled model in the model's own scale."""
+        return settings.model_copy(update={name: self.cosine(getattr(settings, name)) for name in names})
+
 
 BUNDLED = Scale()
 """The scale of the bundled model."""
 
 
 class Everyday:
-    """The everyday messages by one model. Their vectors are made at first use, in 0.3 s, and kept in ``folder``."""
+    """The everyday messages by one model.
 
-    def __init__(self, embedder: Embedder, folder: Path) -> None:
-        self._embedder, self._folder = embedder, folder
+    Their vectors are made at first use, in 0.3 s, and kept in the folder ``everyday`` of ``home``.
+    """
+
+    def __init__(self, embedder: Embedder, home: Path) -> None:
+        self._embedder, self._folder = embedder, home / "everyday"
 
     @cached_property
     def questions(self) -> Vector:
@@ -76,6 +88,8 @@ class Everyday:
     @cached_property
     def scale(self) -> Scale:
         """The scale of the model's cosines between passages."""
+        if self._embedder.name == BUNDLED_MODEL:
+            return BUNDLED
         return Scale(background(self._vectors("passages")))
 
     def _vectors(self, kind: str) -> Vector:

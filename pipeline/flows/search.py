@@ -259,7 +259,7 @@ class Retrievers:
         self._embedder = embedder
         self._settings = settings
         self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
-        self._everyday = Everyday(embedder, settings.data_home / "everyday")
+        self._everyday = Everyday(embedder, settings.data_home)
 
     def current(self, name: str) -> Retriever:
         """Return the retriever of the corpus that has this name now.

@@ -110,7 +110,7 @@ def read(folder: Path, folders: Sequence[Path], prefix: str | None, cache: Path 
 def ask(hoprank: HopRank, corpus: str, own: Sequence[Query], foreign: Iterable[Path]) -> list[Asked]:
     """Ask a corpus its own questions, everyday ones, and those of foreign collections."""
     retriever = hoprank.retriever(corpus)
-    known = Everyday(hoprank.embedder, hoprank.settings.data_home / "everyday")
+    known = Everyday(hoprank.embedder, hoprank.settings.data_home)
     reader = CorpusReader(retriever.corpus, hoprank.settings, known)
 
     def signs(kind: str, text: str, relevant: Iterable[str], *, chooses: bool) -> Asked:

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.domains.skills.settings import SkillSettings
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.everyday import BUNDLED, Everyday, Scale, background, everyday_messages
 from pipeline.records import Fingerprint, Vector
+from pipeline.settings import load_settings
 
 COSINES = st.floats(-1, 1)
 
@@ -51,7 +53,7 @@ def test_the_vectors_are_made_once_for_a_model_as_questions_and_as_passages(tmp_
 def test_vectors_that_were_damaged_on_disk_are_embedded_anew(tmp_path: Path, kept: int) -> None:
     embedder = Counting()
     _ = Everyday(embedder, tmp_path).questions
-    (file,) = tmp_path.iterdir()
+    (file,) = (tmp_path / "everyday").iterdir()
     file.write_bytes(file.read_bytes()[:kept])
 
     assert Everyday(embedder, tmp_path).questions.shape == (40, 2)
@@ -59,19 +61,28 @@ def test_vectors_that_were_damaged_on_disk_are_embedded_anew(tmp_path: Path, kep
 
 
 def test_where_nothing_can_be_kept_the_messages_are_embedded_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
+    (tmp_path / "everyday").touch()
 
-    assert Everyday(Counting(), tmp_path / "file").questions.shape == (40, 2)
+    assert Everyday(Counting(), tmp_path).questions.shape == (40, 2)
 
 
 def test_the_bundled_model_has_the_scale_that_all_numbers_are_written_in(embedder: Embedder, tmp_path: Path) -> None:
-    assert Everyday(embedder, tmp_path).scale == BUNDLED
+    assert Everyday(embedder, tmp_path).scale == BUNDLED == Scale(background(embedder.encode(everyday_messages())))
 
 
 @given(COSINES)
 def test_the_cosines_of_the_bundled_model_stay_as_they_are(cosine: float) -> None:
     assert BUNDLED.bundled(cosine) == cosine
     assert BUNDLED.cosine(cosine) == cosine
+
+
+def test_settings_in_another_scale_are_changed_in_the_cosines_that_are_named() -> None:
+    settings = load_settings().section(SkillSettings)
+    applied = Scale(0.7).applied(settings, "similar")
+
+    assert applied.similar == pytest.approx(Scale(0.7).cosine(settings.similar))
+    assert applied.model_copy(update={"similar": settings.similar}) == settings
+    assert BUNDLED.applied(settings, "similar", "near_meaning") == settings
 
 
 @given(st.floats(0, 0.99), COSINES)

@@ -99,7 +99,7 @@ def by_meaning(vault: OpenVault, graph: NoteGraph, message: str, query: Sequence
 
     def by_chance() -> Relevance:
         hoprank = vault.hoprank
-        return _nearest(graph, Everyday(hoprank.embedder, hoprank.settings.data_home / "everyday").questions)
+        return _nearest(graph, Everyday(hoprank.embedder, hoprank.settings.data_home).questions)
 
     chance = graph.measured("chance", by_chance)
     means, deviation = graph.measured("background", lambda: _background(graph, chance))

@@ -27,5 +27,5 @@ def with_threshold(settings: Settings, embedder: Embedder, corpus: Corpus | None
         return links
     if corpus and not embedder.identity.is_comparable(Fingerprint.of(corpus.fingerprint)):
         return links.model_copy(update={"similar_threshold": links.kept_by(corpus.links).threshold})
-    scale = Everyday(embedder, settings.data_home / "everyday").scale
+    scale = Everyday(embedder, settings.data_home).scale
     return links.model_copy(update={"similar_threshold": round(scale.cosine(_BUNDLED), _DIGITS)})

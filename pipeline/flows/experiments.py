@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pipeline.db.corpus import open_corpus
 from pipeline.db.projections import drop_projections
+from pipeline.embedding.everyday import Everyday
 from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
 from pipeline.evaluate.datasets import Dataset, read_dataset
 from pipeline.evaluate.measures import QueryResult
@@ -80,7 +81,8 @@ def _results(
     """Search for a dataset's queries by the fused whole under other settings."""
     corpus = open_corpus(hoprank.client, corpus_name)
     dataset = fitted(dataset, corpus)
-    retriever = Retriever(corpus, hoprank.embedder.embed_query, settings, hoprank.embedder.reads)
+    everyday = Everyday(hoprank.embedder, settings.data_home)
+    retriever = Retriever(corpus, hoprank.embedder.embed_query, settings, hoprank.embedder.reads, everyday)
     try:
         return run_legs(retriever, dataset, [Leg.WHOLE], progress)
     finally:

@@ -39,7 +39,9 @@ def find_candidates(reader: CorpusReader, trace: RankingTrace, needs: Needs) -> 
         candidates = explore(reader, trace.question, trace.vector, limits)
     else:
         candidates = explore_filtered(reader, trace.matches, trace.question, trace.vector, limits)
-    return replace(trace, candidates=candidates, generation=candidates.generation)
+    scores = needs >= Needs.SCORES and candidates.vector.scores
+    chance = reader.chance.read(candidates.chunks) if scores else None
+    return replace(trace, candidates=candidates, generation=candidates.generation, chance=chance)
 
 
 def choose_seeds(trace: RankingTrace, names: NameSettings, walk: WalkSettings) -> RankingTrace:
@@ -87,7 +89,7 @@ def features_of(trace: RankingTrace, passages: Mapping[str, Passage]) -> Feature
     candidates = trace.candidates
     legs = (candidates.vector, candidates.fulltext, trace.walk)
     names, around = candidates.names, candidates.neighbourhood
-    return compute_features(trace.question, trace.vector, passages, legs, names, around)
+    return compute_features(trace.question, trace.vector, passages, legs, names, around, trace.chance)
 
 
 def rank(reader: CorpusReader, trace: RankingTrace, leg: LegRow) -> RankingTrace:

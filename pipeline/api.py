@@ -360,11 +360,14 @@ class HopRank(AbstractContextManager["HopRank"]):
         split: str | None = None,
         corpus: str | None = None,
         select: bool = False,
+        anew: bool = False,
         progress: Progress | None = None,
     ) -> Tuned:
         """Fit the confidence of names and the scorer to datasets; see :func:`pipeline.flows.experiments.tune`."""
         paths = [Path(folder) for folder in folders]
-        return experiments.tune(self, paths, split=split, corpus_name=corpus, select=select, progress=progress)
+        return experiments.tune(
+            self, paths, split=split, corpus_name=corpus, select=select, anew=anew, progress=progress
+        )
 
     def ablate(
         self,

@@ -54,16 +54,18 @@ def tune(
     split: str | None = None,
     corpus_name: str | None = None,
     select: bool = False,
+    anew: bool = False,
     progress: Progress | None = None,
 ) -> Tuned:
-    """Learn the confidence in names and the scorer from datasets, and validate each by what the others teach.
+    """Learn the confidence in names and the scorer from datasets, and validate each question by what the others teach.
 
-    Corpora are as in :func:`ablate`. Datasets in the same parent folder are of the same kind.
-    Raises QuerySetError for fewer than two datasets, or two of the same name.
+    Learning starts from the settings, or with ``anew`` or ``select`` from nothing, which takes two datasets. Corpora
+    are as in :func:`ablate`. Datasets in the same parent folder are of the same kind.
+    Raises QuerySetError for fewer than ten questions, too few datasets, or two of the same name.
     """
     progress = progress or Progress()
     datasets = [read_dataset(folder, split) for folder in folders]
-    check_sets([dataset.name for dataset in datasets])
+    check_sets([(dataset.name, len(dataset.queries)) for dataset in datasets], anew=anew or select)
     sets = []
     for dataset, folder in zip(datasets, folders, strict=True):
         kept = f"{corpus_name}/{dataset.name}" if corpus_name else None
@@ -72,7 +74,7 @@ def tune(
             retriever = hoprank.retriever(name)
             passages = corpus_passages(open_corpus(hoprank.client, name))
             sets.append(study(retriever.explore, passages, dataset, kind, progress))
-    return tune_on(sets, hoprank.settings, progress, select=select)
+    return tune_on(sets, hoprank.settings, progress, select=select, anew=anew)
 
 
 def _results(

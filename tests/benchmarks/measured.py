@@ -30,7 +30,7 @@ from typing import Any
 import platformdirs
 
 from pipeline import HopRank
-from pipeline.evaluate.tuning.tune import Learned
+from pipeline.evaluate.tuning.learn import Learned
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import Settings, load_settings
 
@@ -202,7 +202,7 @@ def _models(data: Path, model: str) -> Facts:
 def _tune(data: Path) -> Facts:
     """Learn from all sets, and judge each by what the others teach."""
     with HopRank.connect() as hoprank:
-        tuned = hoprank.tune(*(data / one.folder for one in SETS), corpus="measured")
+        tuned = hoprank.tune(*(data / one.folder for one in SETS), corpus="measured", anew=True)
         shipped = hoprank.settings
         (shipped.data_home / "learned.toml").write_text(tuned.to_toml(), encoding="utf-8")
     judged = {one.dataset: {name: _mean(one.left_out, name) for name in _MEASURES} for one in tuned.judged}
@@ -496,7 +496,7 @@ How often names of each confidence lead to a relevant document, in sets left out
 {names}
 ```sh
 hoprank tune DATA_DIR/docs/* DATA_DIR/ir/* DATA_DIR/multihop/*-dev* \\
-    DATA_DIR/multihop/*-train100 --corpus measured
+    DATA_DIR/multihop/*-train100 --corpus measured --anew
 ```
 
 ({run}. The shipped weights are those that this command learned before the centroids of documents counted

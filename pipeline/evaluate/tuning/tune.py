@@ -61,7 +61,7 @@ class Judged:
     def means(self) -> dict[str, Measures]:
         """Return the mean measures by what they were learned from, as far as there is such."""
         ways = {
-            "(hybrid)": self.hybrid,
+            "hybrid": self.hybrid,
             "in use": self.in_use,
             "other kinds": self.of_other_kinds,
             "other sets": self.left_out,
@@ -137,7 +137,7 @@ def _judged_json(judged: Judged) -> dict[str, Any]:
         "queryset": judged.dataset,
         "kind": judged.kind,
         "queries": len(judged.queries),
-        "metrics": judged.means(),
+        "metrics": {way.replace(" ", "_"): means for way, means in judged.means().items()},
         "per_query": [{"query": query, "in_use": before, "left_out": after} for query, before, after in rows],
     }
 
@@ -205,9 +205,19 @@ def _judged(lessons: Lessons, ways: Sequence[Learned | None], by_question: LeftO
     """Return the measures of a dataset; ``ways`` were learned from other kinds, from other datasets, and from all."""
     questions = [(one.query, one.found.candidates.hybrid) for one in lessons.lessons]
     hybrid = tuple(measure_ranking(query, ranking, lessons.passages) for query, ranking in questions)
-    measures = [_judge(lessons, way, settings) for way in (*ways, Learned(settings.names, settings.scorer))]
-    ids = tuple(query.id for query, _ in questions)
-    return Judged(lessons.dataset, lessons.kind, ids, hybrid, *measures, by_question.measures)
+    learned = (*ways, Learned(settings.names, settings.scorer))
+    of_other_kinds, left_out, shipped, in_use = (_judge(lessons, way, settings) for way in learned)
+    return Judged(
+        dataset=lessons.dataset,
+        kind=lessons.kind,
+        queries=tuple(query.id for query, _ in questions),
+        hybrid=hybrid,
+        of_other_kinds=of_other_kinds,
+        left_out=left_out,
+        shipped=shipped,
+        in_use=in_use,
+        other_questions=by_question.measures,
+    )
 
 
 def _learn(

@@ -106,7 +106,7 @@ def verdict(measure: str, groups: Sequence[Sequence[float]]) -> Verdict:
     values = np.concatenate([np.asarray(group, dtype=np.float64) for group in groups])
     difference, changed = pooled_interval(groups), int((abs(values) > TIE).sum())
     shows = max(abs(difference.mean), _WORTH_SEEING)
-    needed = max(math.ceil((_POWER * float(values.std()) / shows) ** 2), 1) if changed else None
+    needed = max(math.ceil((_POWER * float(values.std()) / shows) ** 2 - TIE), 1) if changed else None
     if needed is not None and changed < _LEAST_CHANGED and shows > _WORTH_SEEING:
         needed = max(needed, math.ceil(len(values) * _LEAST_CHANGED / changed))
     answer: Literal["helps", "hurts", "unknown"] = "unknown"

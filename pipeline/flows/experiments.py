@@ -68,7 +68,7 @@ def tune(
     check_sets([(dataset.name, len(dataset.queries)) for dataset in datasets], anew=anew or select)
     sets = []
     for dataset, folder in zip(datasets, folders, strict=True):
-        kept = f"{corpus_name}/{dataset.name}" if corpus_name else None
+        kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
         with ingested(hoprank, dataset, folder, kept, progress.of(dataset.name)) as (name, _, _):
             kind = folder.resolve().parent.name
             retriever = hoprank.retriever(name)

@@ -127,7 +127,7 @@ def test_from_names_that_all_lead_right_nothing_is_learned() -> None:
 def distance(one: ScorerSettings, other: ScorerSettings) -> float:
     tables = ("unnamed", "confident", "named")
     pairs = ((getattr(one, table), getattr(other, table)) for table in tables)
-    return sum(abs(mine[name] - theirs[name]) for mine, theirs in pairs for name in theirs)
+    return math.fsum(abs(mine[name] - theirs[name]) for mine, theirs in pairs for name in theirs)
 
 
 def test_without_lessons_the_weights_are_those_that_learning_starts_from() -> None:

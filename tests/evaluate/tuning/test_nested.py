@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.tuning import nested
-from pipeline.evaluate.tuning.learn import Learned, scorers_near
+from pipeline.evaluate.tuning.learn import Learned, names_near, scorers_near
 from pipeline.evaluate.tuning.lessons import Example, Lessons, NameLesson, examples
-from pipeline.evaluate.tuning.nested import STRENGTHS, Near, beyond_chance, cross_validate, partition
+from pipeline.evaluate.tuning.nested import STRENGTHS, Near, cross_validate, least, partition
 from pipeline.evaluate.tuning.tune import tune
 from pipeline.progress import Progress
 from pipeline.settings import ScorerSettings, Settings, load_settings
@@ -74,15 +74,17 @@ def test_no_question_is_judged_by_itself(sizes: list[int], parts: int) -> None:
     assert [tuple(row) for row in rows.tolist()] == sorted(every)
 
 
-def test_a_strength_is_chosen_if_it_is_better_beyond_a_standard_error() -> None:
+def test_the_least_loss_is_chosen_if_it_is_less_by_so_many_standard_errors() -> None:
     draw = np.random.default_rng(0)
     losses = np.ones((20, 3))
     losses[:, 1] -= 0.1 + 0.1 * draw.normal(size=20)
     losses[:, 2] -= 0.01 + 1.0 * draw.normal(size=20)
 
-    assert beyond_chance(losses[:, :2]) == 1
-    assert beyond_chance(losses[:, [0, 2]]) == 0
-    assert beyond_chance(np.ones((20, 3))) == beyond_chance(np.ones((1, 3))) == 0
+    assert least(losses[:, :2], errors=1) == least(losses) == 1
+    assert losses[:, 2].mean() < 1
+    assert least(losses[:, [0, 2]]) == 1
+    assert least(losses[:, [0, 2]], errors=1) == 0
+    assert least(np.ones((20, 3))) == least(np.ones((1, 3)), errors=1) == 0
 
 
 def test_all_that_is_learned_for_a_question_is_learned_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +121,7 @@ def test_all_that_is_learned_for_a_question_is_learned_without_it(monkeypatch: p
 def test_the_names_of_a_question_do_not_teach_what_judges_it(monkeypatch: pytest.MonkeyPatch) -> None:
     near = Near([lessons("a", count=8)], SETTINGS)
     taught: list[int] = []
-    fit = nested.names_near
+    fit = names_near
 
     def spied(prior: object, sets: Sequence[Sequence[NameLesson]], strengths: Sequence[float]) -> object:
         taught.append(sum(map(len, sets)))

@@ -69,7 +69,7 @@ _POWER = 1.96 + 0.84  # of a two-sided test at 5% that finds the difference in 8
 
 @dataclass(frozen=True, slots=True)
 class Verdict(JsonRecord):
-    """What paired differences of a measure over ``questions`` say; differences are fractions of 1.
+    """A verdict on paired differences of a measure over ``questions``; differences are fractions of 1.
 
     ``answer`` is "helps", "hurts" or "unknown". ``changed`` counts the differences other than 0. About ``needed``
     questions would show a difference of ``shows``, as far as these ones differ; None if none of them changed.

@@ -127,7 +127,7 @@ def tune(
     split: Split = None,
     run: Measuring = Run(),
 ) -> None:
-    """Learn from judged questions how sure names are, and what features weigh, and say whether that helps.
+    """Learn from judged questions how sure names are and what features weigh, and say whether that helps.
 
     Each question is judged by what the others teach, beside the weights in use; and each of several querysets by what
     the others teach, and those of other kinds (other parent folders). What is written is what all of them teach.

@@ -91,7 +91,7 @@ class Tuned:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether what is learned helps questions that it wasn't learned from, against the weights in use."""
+        """The verdict on questions that weren't learned from: what is learned against the weights in use."""
         before, after = self._values(_JUDGED_BY, "in_use"), self._values(_JUDGED_BY, "unseen")
         return verdict(_JUDGED_BY, _differences(before, after))
 

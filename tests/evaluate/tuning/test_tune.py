@@ -179,7 +179,7 @@ def test_a_feature_that_misleads_where_it_was_not_learned_is_dropped() -> None:
 
 
 def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tuned = tune([lessons(name) for name in "ab"], SETTINGS, Progress())
+    tuned = tune([lessons(name, count=5) for name in "ab"], SETTINGS, Progress())
     (tmp_path / "tuned.toml").write_text(tuned.to_toml(), encoding="utf-8")
     monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "tuned.toml"))
 

@@ -178,10 +178,11 @@ def test_names_that_lead_where_they_are_doubted_are_believed_by_and_by() -> None
     doubted = Signs(-1.0, 0.0, 4.0, 0.0)
     lessons = [NameLesson(doubted, leads=True), NameLesson(Signs(-1.0, 0.1, 3.0, 0.0), leads=True)] * 10
 
-    none, little, much = names_near(SHIPPED.names, [lessons], [math.inf, 100.0, 1.0])
+    none, least, little, much = names_near(SHIPPED.names, [lessons], [math.inf, 1e6, 100.0, 1.0])
 
     before, after = (probability(doubted, names) for names in (SHIPPED.names, much))
     assert none == SHIPPED.names
+    assert least.model_dump() == pytest.approx(SHIPPED.names.model_dump(), abs=0.01)
     assert before < probability(doubted, little) < after
     assert name_losses(lessons, much).sum() < name_losses(lessons, SHIPPED.names).sum()
     assert name_losses(lessons[:1], SHIPPED.names)[0] == pytest.approx(-math.log(before), rel=1e-6)

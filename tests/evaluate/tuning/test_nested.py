@@ -171,6 +171,4 @@ def test_examples_with_the_names_in_use_are_those_of_the_search(seed: int) -> No
 
 
 def test_the_strengths_begin_with_the_weights_in_use() -> None:
-    fitted = scorers_near(SETTINGS.scorer, [questions(1, "walk")], STRENGTHS)
-
-    assert fitted[0].scorer == SETTINGS.scorer
+    assert scorers_near(wrong().scorer, [questions(1, "walk")], STRENGTHS)[0].scorer == wrong().scorer

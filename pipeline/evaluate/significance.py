@@ -88,7 +88,7 @@ class Verdict(JsonRecord):
         """The verdict in plain words, with differences in points of percent."""
         mean, low, high = (100 * value for value in (self.difference.mean, self.difference.low, self.difference.high))
         if not self.changed:
-            return f"Can't be told from {self.questions:,} questions: {self.measure} changes on none that was left out."
+            return f"Can't be told from {self.questions:,} questions: {self.measure} is the same on all that were left out."
         measured = f"{self.measure} {mean:+.1f} points on questions left out (95% interval {low:+.1f} to {high:+.1f}"
         if self.answer != "unknown":
             return f"{self.answer.capitalize()}: {measured}; {self.questions:,} questions)."

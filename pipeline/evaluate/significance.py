@@ -87,15 +87,16 @@ class Verdict(JsonRecord):
     def sentence(self) -> str:
         """The verdict in plain words, with differences in points of percent."""
         mean, low, high = (100 * value for value in (self.difference.mean, self.difference.low, self.difference.high))
+        unknown = f"Can't be told from {self.questions:,} questions"
         if not self.changed:
-            return f"Can't be told from {self.questions:,} questions: {self.measure} is the same on all that were left out."
+            return f"{unknown}: {self.measure} is the same on all that were left out."
         measured = f"{self.measure} {mean:+.1f} points on questions left out (95% interval {low:+.1f} to {high:+.1f}"
         if self.answer != "unknown":
             return f"{self.answer.capitalize()}: {measured}; {self.questions:,} questions)."
         more = f"About {self.needed:,} would show a difference of {100 * self.shows:.1f}."
         if self.needed is not None and self.needed <= self.questions:
             more = f"A difference of {100 * self.shows:.1f} would have shown."
-        return f"Can't be told from {self.questions:,} questions: {measured}; {self.changed:,} changed). {more}"
+        return f"{unknown}: {measured}; {self.changed:,} changed). {more}"
 
 
 def verdict(measure: str, groups: Sequence[Sequence[float]]) -> Verdict:

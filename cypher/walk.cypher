@@ -1,6 +1,6 @@
 // name: project
 // mode: read
-// params: graph, corpus, label, generation, chunks, title, link, similar, next
+// params: graph, corpus, label, generation, chunks, title, link, similar, least, next
 // Project a corpus for PageRank: chunks, the entities that several chunks mention, and weighted links between chunks.
 // An entity's links have its inverse document frequency as weight; the weight of a link to a document is divided among its chunks.
 CALL () {
@@ -31,7 +31,7 @@ CALL () {
   UNION ALL
   MATCH (c:$($label))-[r:SIMILAR|NEXT]->(target:Chunk)
   WHERE <visible(r, $generation)> AND NOT <retired(c, $generation)> AND NOT <retired(target, $generation)>
-  RETURN c AS source, target, CASE type(r) WHEN 'SIMILAR' THEN $similar * r.score ELSE $next END AS weight
+  RETURN c AS source, target, CASE type(r) WHEN 'SIMILAR' THEN $similar * r.score + $least ELSE $next END AS weight
 }
 WITH source, target, weight
 RETURN gds.graph.project($graph, source, target, {relationshipProperties: {weight: weight}}, {undirectedRelationshipTypes: ['*']}) AS projected;

@@ -361,11 +361,14 @@ class HopRank(AbstractContextManager["HopRank"]):
         split: str | None = None,
         corpus: str | None = None,
         select: bool = False,
+        anew: bool = False,
         progress: Progress | None = None,
     ) -> Tuned:
         """Fit the confidence of names and the scorer to datasets; see :func:`pipeline.flows.experiments.tune`."""
         paths = [Path(folder) for folder in folders]
-        return experiments.tune(self, paths, split=split, corpus_name=corpus, select=select, progress=progress)
+        return experiments.tune(
+            self, paths, split=split, corpus_name=corpus, select=select, anew=anew, progress=progress
+        )
 
     def ablate(
         self,
@@ -402,8 +405,9 @@ class HopRank(AbstractContextManager["HopRank"]):
 
         ``filterable`` are the fields of the metadata that it declares from now on, instead of its own.
         """
-        progress = progress or Progress()
-        return maintain.relink(self.client, self.settings, corpus, filterable=filterable, progress=progress)
+        return maintain.relink(
+            self.client, self.embedder, self.settings, corpus, filterable=filterable, progress=progress or Progress()
+        )
 
     def examples(self, corpus: str = "default") -> list[str]:
         """Return some questions to ask a corpus; see :func:`pipeline.flows.questions.examples`."""

@@ -51,7 +51,10 @@ COMMANDS = {
         "evaluate:compare",
         "Compare two evaluations: B less A with 95% confidence intervals, and the queries that gained and lost.",
     ),
-    "tune": ("evaluate:tune", "Learn from judged questions how sure names are, and what the scorer's features weigh."),
+    "tune": (
+        "evaluate:tune",
+        "Learn from judged questions how sure names are and what features weigh, and say whether that helps.",
+    ),
     "calibrate": (
         "evaluate:calibrate",
         "Show what each cosine threshold would do to a corpus's links, components and hubs, and suggest one.",

@@ -19,6 +19,8 @@ def make_embedder(settings: Settings) -> Embedder:
             max_tokens=embed.max_tokens,
             batch_tokens=embed.batch_tokens,
             timeout=embed.timeout,
+            query_prefix=embed.query_prefix,
+            passage_prefix=embed.passage_prefix,
         )
     return SentenceTransformerEmbedder(
         embed.model,
@@ -26,6 +28,8 @@ def make_embedder(settings: Settings) -> Embedder:
         precision=embed.precision,
         revision=embed.revision,
         batch_tokens=embed.batch_tokens,
+        query_prefix=embed.query_prefix,
+        passage_prefix=embed.passage_prefix,
         onnx=settings.data_home / "onnx",
     )
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pipeline.ids import digest
 from pipeline.records import Fingerprint, Precision, Vector
 
 _UNKNOWN = ("[UNK]", "<unk>")
@@ -20,15 +21,21 @@ def knows(tokenizer: Any, text: str) -> bool:
     return not ids or sum(id_ in unknown for id_ in ids) < _MOST_UNKNOWN * len(ids)
 
 
+def prefixed(identity: Fingerprint, prefix: str) -> Fingerprint:
+    """Return the identity of the vectors of passages that have a prefix, of any text, before them."""
+    return identity._replace(pooling=f"{identity.pooling}+{digest(prefix)[:8]}") if prefix else identity
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors; thread-safe. Implementations derive from it and write the abstract members alone.
 
     ``name`` is the model's; ``dimension`` the length of its vectors. ``max_tokens`` is the longest text that it reads,
     in the tokens of :meth:`token_offsets`, without special tokens. ``identity`` is that of its vectors without their
-    precision, which the vector of a question needn't share.
+    precision, which the vector of a question needn't share. ``query_prefix`` is what the settings put before questions.
     """
 
     name: str
+    query_prefix: str = ""
 
     @property
     @abstractmethod

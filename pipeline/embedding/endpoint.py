@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, Field, ValidationError
 
 from pipeline.addresses import is_loopback, without_password
-from pipeline.embedding.embedder import Embedder, knows
+from pipeline.embedding.embedder import Embedder, knows, prefixed
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.errors import ConfigurationError, EmbeddingFailed
 from pipeline.records import Fingerprint, Precision, Vector
@@ -77,8 +77,11 @@ class EndpointEmbedder(Embedder):
         max_tokens: int = 512,
         batch_tokens: int = 4096,
         timeout: float = 60.0,
+        query_prefix: str = "",
+        passage_prefix: str = "",
     ) -> None:
         self.name = model
+        self.query_prefix, self._passage_prefix = query_prefix, passage_prefix
         self._url = endpoint if endpoint.rstrip("/").endswith("/embeddings") else f"{endpoint.rstrip('/')}/embeddings"
         self._shown = without_password(self._url)
         self._api_key = api_key
@@ -89,8 +92,8 @@ class EndpointEmbedder(Embedder):
 
     @property
     def max_tokens(self) -> int:
-        """Longest text that the model reads, by the settings."""
-        return self._max_tokens
+        """Longest text that the model reads after its prefix, by the settings."""
+        return self._max_tokens - (self.count_tokens(self._passage_prefix) if self._passage_prefix else 0)
 
     @property
     def dimension(self) -> int:
@@ -100,7 +103,8 @@ class EndpointEmbedder(Embedder):
     @property
     def identity(self) -> Fingerprint:
         """Identity of the vectors: the model as any such endpoint names it, apart from models of this machine."""
-        return Fingerprint(f"{self.name.replace('/', '--')}@openai/{self.dimension}", "endpoint")
+        identity = Fingerprint(f"{self.name.replace('/', '--')}@openai/{self.dimension}", "endpoint")
+        return prefixed(identity, self._passage_prefix)
 
     def encode(
         self,
@@ -110,21 +114,24 @@ class EndpointEmbedder(Embedder):
         precision: Precision | None = None,  # noqa: ARG002 - there is one
     ) -> Vector:
         """Encode passages, some in each request; their numbers are taken as they come, in float32."""
-        parts = []
-        for start, end in self._batches(texts):
-            parts.append(self._embed(texts[start:end]))
-            if done:
-                done(end - start)
-        return np.concatenate(parts) if parts else np.zeros((0, self.dimension), dtype=np.float32)
+        return self._encoded(texts, self._passage_prefix, done)
 
     def embed_query(self, text: str) -> list[float]:
-        """Encode a question as if it were a passage; the protocol knows no difference."""
-        vector: list[float] = self._embed([text])[0].tolist()
+        """Encode a question; the protocol knows no difference to a passage, but the settings may, by a prefix."""
+        vector: list[float] = self._embed([self.query_prefix + text])[0].tolist()
         return vector
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
         """Encode questions, many in a request."""
-        return self.encode(texts)
+        return self._encoded(texts, self.query_prefix)
+
+    def _encoded(self, texts: Sequence[str], prefix: str, done: Callable[[int], None] | None = None) -> Vector:
+        parts = []
+        for start, end in self._batches(texts):
+            parts.append(self._embed([prefix + text for text in texts[start:end]]))
+            if done:
+                done(end - start)
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimension), dtype=np.float32)
 
     def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return for each text the offsets of its tokens, by the tokenizer of the settings."""

@@ -109,6 +109,11 @@ class OnnxModel:
         prompts = json.loads((folder / _PROMPTS).read_text(encoding="utf-8"))
         return cls(folder / _GRAPH, Tokenizer.from_file(str(folder / _TOKENIZER)), prompts)
 
+    def prompted(self, prompts: Mapping[str, str]) -> Self:
+        """Put other prompts before texts, by task; return this model."""
+        self._prompts = {**self._prompts, **prompts}
+        return self
+
     def encode(self, texts: Sequence[str], task: Task) -> Vector:
         """Return the outputs of the model's last module before its normalisation, shape ``(len(texts), dimension)``.
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.embedding.cpu import may_have_gpu, native_precision, processors
-from pipeline.embedding.embedder import Embedder, knows
+from pipeline.embedding.embedder import Embedder, knows, prefixed
 from pipeline.embedding.load import load_model, named_errors
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles, pooling_of
 from pipeline.embedding.onnx import OnnxModel, Task, bundled_onnx, export_onnx, open_onnx, prompt_of
@@ -55,7 +55,8 @@ class SentenceTransformerEmbedder(Embedder):
 
     ``model`` is the bundled model's name, any sentence-transformers name, or a path. ``revision`` is the commit, tag or
     branch of a model on a hub. ``precision`` "auto" computes in bfloat16 where the hardware supports it natively (a
-    GPU, AMX, AVX-512 BF16). On such a CPU that is about three times as fast as float32.
+    GPU, AMX, AVX-512 BF16). On such a CPU that is about three times as fast as float32. ``query_prefix`` and
+    ``passage_prefix`` are put before texts instead of the model's own prompts.
 
     On a CPU the bundled model encodes questions, and passages in float32, as ONNX; PyTorch isn't loaded, nor need it be
     installed. Another model is exported to ONNX when it is first loaded. The export takes a second or two; from then on
@@ -74,9 +75,14 @@ class SentenceTransformerEmbedder(Embedder):
         precision: str = _AUTO,
         revision: str = "",
         batch_tokens: int = 4096,
+        query_prefix: str = "",
+        passage_prefix: str = "",
         onnx: Path | None = None,
     ) -> None:
         self.name = model
+        self.query_prefix = query_prefix
+        prefixes: dict[str, str] = {Task.QUERY: query_prefix, Task.DOCUMENT: passage_prefix}
+        self._prefixes = {task: prefix for task, prefix in prefixes.items() if prefix}
         self.files = ModelFiles(model, revision)
         self._device = device
         self._configured_precision = precision
@@ -97,7 +103,15 @@ class SentenceTransformerEmbedder(Embedder):
 
     @cached_property
     def max_tokens(self) -> int:
-        """Longest text that the model reads, in tokens without special tokens; read without loading it, if possible."""
+        """Longest text that the model reads after the prefix of the settings, in tokens without special tokens.
+
+        It is read without loading the model, if possible.
+        """
+        prefix = self._prefixes.get(Task.DOCUMENT)
+        return self._longest - (len(self._tokenizer.encode(prefix, add_special_tokens=False)) if prefix else 0)
+
+    @cached_property
+    def _longest(self) -> int:
         declared = self.files.declared("sentence_bert_config.json", "max_seq_length")
         longest = declared or self.model.max_seq_length or _UNBOUNDED
         return int(longest if math.isfinite(longest) else _UNBOUNDED) - _SPECIAL_TOKENS
@@ -115,7 +129,8 @@ class SentenceTransformerEmbedder(Embedder):
         if self.files.revision is None:
             _ = self._any_model  # loading the model downloads it
         name = f"{Path(self.name).name}@{self.files.revision or 'unknown'}/{self.dimension}"
-        return Fingerprint(name, self.files.pooling or pooling_of(self._any_model))
+        identity = Fingerprint(name, self.files.pooling or pooling_of(self._any_model))
+        return prefixed(identity, self._prefixes.get(Task.DOCUMENT, ""))
 
     def precision_beside(self, fingerprint: str) -> Precision:
         """Return the precision of vectors that join those of ``fingerprint``: theirs, unless the settings name one."""
@@ -256,7 +271,7 @@ class SentenceTransformerEmbedder(Embedder):
         if self._fast_tokenizer is None:  # the sizes are estimated
             sizes = [_padded(1 + len(text) // _CHARACTERS_PER_TOKEN, padding) for text in texts]
         else:
-            longest = self.max_tokens + _SPECIAL_TOKENS
+            longest = self._longest + _SPECIAL_TOKENS
             parts = (texts[start : start + _TOKENIZE_BATCH] for start in range(0, len(texts), _TOKENIZE_BATCH))
             encodings = (encoding for part in parts for encoding in self._fast_tokenizer.encode_batch(part))
             sizes = [_padded(min(max(len(encoding), 1), longest), padding) for encoding in encodings]
@@ -287,7 +302,8 @@ class SentenceTransformerEmbedder(Embedder):
 
         with torch.inference_mode():
             with self._lock:  # a tokenizer whose padding is set serves one thread
-                tokens = model.preprocess(texts, prompt=prompt_of(model, task), task=task.value)
+                prompt = self._prefixes.get(task) or prompt_of(model, task)
+                tokens = model.preprocess(texts, prompt=prompt, task=task.value)
             if task is Task.DOCUMENT:
                 tokens = _with_padding(tokens, model)
             output = model(batch_to_device(tokens, model.device), task=task.value)
@@ -301,9 +317,11 @@ class SentenceTransformerEmbedder(Embedder):
                 self._onnx_sought = True
                 folder = self._onnx_folder
                 if self._is_bundled:
-                    self._onnx = bundled_onnx(Path(self.files.location), self.max_tokens + _SPECIAL_TOKENS, folder)
+                    self._onnx = bundled_onnx(Path(self.files.location), self._longest + _SPECIAL_TOKENS, folder)
                 else:
                     self._onnx = open_onnx(folder) if folder else None
+                if self._onnx:
+                    self._onnx.prompted(self._prefixes)
             return self._onnx
 
     @property

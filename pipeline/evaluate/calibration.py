@@ -94,7 +94,7 @@ def calibrate(corpus: CorpusHandle, settings: LinkSettings) -> Calibration:
     middle = np.median(cosines)
     chance = float(middle + _CHANCE * _DEVIATION * np.median(np.abs(cosines - middle)))
     suggested, reason = suggest(levels, chance)
-    return Calibration(corpus.name, len(vectors), settings.similar_threshold, suggested, reason, chance, levels)
+    return Calibration(corpus.name, len(vectors), settings.threshold, suggested, reason, chance, levels)
 
 
 def levels_of(links: Sequence[SimilarPair], chunks: int) -> Iterator[Level]:

@@ -7,6 +7,7 @@ from statistics import median
 from pipeline.db.corpus import open_corpus
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.backends import make_reranker
+from pipeline.embedding.everyday import Everyday
 from pipeline.embedding.reranker import Reranker
 from pipeline.errors import ConfigurationError
 from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
@@ -116,26 +117,28 @@ def tune(
     split: str | None = None,
     corpus_name: str | None = None,
     select: bool = False,
+    anew: bool = False,
     progress: Progress | None = None,
 ) -> Tuned:
-    """Learn the confidence in names and the scorer from datasets, and validate each by what the others teach.
+    """Learn the confidence in names and the scorer from datasets, and validate each question by what the others teach.
 
-    Corpora are as in :func:`ablate`. Datasets in the same parent folder are of the same kind.
-    Raises QuerySetError for fewer than two datasets, or two of the same name.
+    Learning starts from the settings, or with ``anew`` or ``select`` from nothing, which takes two datasets. Corpora
+    are as in :func:`ablate`. Datasets in the same parent folder are of the same kind.
+    Raises QuerySetError for fewer than ten questions, too few datasets, or two of the same name.
     """
     progress = progress or Progress()
     datasets = [read_dataset(folder, split) for folder in folders]
-    check_sets([dataset.name for dataset in datasets])
+    check_sets([(dataset.name, len(dataset.queries)) for dataset in datasets], anew=anew or select)
     sets = []
     for dataset, folder in zip(datasets, folders, strict=True):
-        kept = f"{corpus_name}/{dataset.name}" if corpus_name else None
+        kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
         with ingested(hoprank, dataset, folder, kept, progress.of(dataset.name)) as (name, _, _):
             kind = folder.resolve().parent.name
             retriever = hoprank.retriever(name)
             passages = corpus_passages(open_corpus(hoprank.client, name))
             read = retriever.reranker.scores if retriever.reranker else None
             sets.append(study(retriever.explore, passages, dataset, kind, progress, read))
-    return tune_on(sets, hoprank.settings, progress, select=select)
+    return tune_on(sets, hoprank.settings, progress, select=select, anew=anew)
 
 
 def _results(
@@ -150,7 +153,8 @@ def _results(
     corpus = open_corpus(hoprank.client, corpus_name)
     dataset = fitted(dataset, corpus)
     embedder, reranker = hoprank.embedder, rerankers[settings.retrieve.reranker]
-    retriever = Retriever(corpus, embedder.embed_query, settings, embedder.reads, reranker=reranker)
+    everyday = Everyday(embedder, settings.data_home)
+    retriever = Retriever(corpus, embedder.embed_query, settings, embedder.reads, everyday, reranker)
     try:
         return run_legs(retriever, dataset, [Leg.WHOLE], progress)
     finally:

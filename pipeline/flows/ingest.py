@@ -38,6 +38,7 @@ from pipeline.ingest.links.entity_links import (
     no_vectors,
 )
 from pipeline.ingest.links.similarity_links import link_similar
+from pipeline.ingest.links.threshold import with_threshold
 from pipeline.ingest.update.changes import (
     Changes,
     IngestSummary,
@@ -341,6 +342,11 @@ class _Steps:
         """The model."""
         return self.engine.embedder
 
+    @property
+    def links(self) -> LinkSettings:
+        """The link settings for the model."""
+        return with_threshold(self.settings, self.embedder)
+
     def find(self, name: str, *, wait: float | None = None, dry_run: bool = False) -> CorpusHandle | None:
         """Return the corpus if there is one, its full text of the present rules; as it is in a ``dry_run``.
 
@@ -379,7 +385,7 @@ class _Steps:
             chunker=self.chunker.fingerprint,
             extractor=extractor_fingerprint(self.settings.link),
             analyzer=self.settings.fulltext.analyzer,
-            links=self.settings.link.of_edges,
+            links=self.links.of_edges,
             filterable=self.filterable or (),
         )
         return self._checked(corpus)
@@ -437,7 +443,7 @@ class _Steps:
         self, name: str, corpus: CorpusHandle | None, changes: Changes, outcome: Outcome | None
     ) -> IngestSummary:
         """Return what a run did, and the link settings that differ from the corpus's."""
-        differing = self.settings.link.differences(corpus.record.links) if corpus else ()
+        differing = self.links.differences(corpus.record.links) if corpus else ()
         return summarise(name, corpus, changes, outcome, self.progress.seconds, differing)
 
     def _checked(self, corpus: Corpus) -> CorpusHandle:

@@ -26,6 +26,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.errors import CorpusError, InputError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extract import extractor_fingerprint
+from pipeline.ingest.links.threshold import with_threshold
 from pipeline.ingest.update.complete import complete
 from pipeline.ingest.update.refold import refold
 from pipeline.json_values import JsonRecord
@@ -33,6 +34,7 @@ from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
+from pipeline.records import Fingerprint
 from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
 from pipeline.transfer.formats import Format, Part
@@ -140,24 +142,34 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
             "Give another --model, or set embed.precision.",
         )
     head = {"fingerprint": embedder.fingerprint, "dimension": embedder.dimension}
-    links = settings.link.kept_by(corpus.record.links)
+    # A threshold of another model has no meaning in this one's cosines.
+    same = embedder.identity.is_comparable(Fingerprint.of(corpus.record.fingerprint))
+    kept = {name: value for name, value in corpus.record.links.items() if same or name != "similar_threshold"}
+    links = with_threshold(settings, embedder).kept_by(kept)
     return _rebuild(corpus, _embed(client, embedder), links, settings.ingest.wait, head, progress)
 
 
 def relink(
-    client: Client, settings: Settings, name: str, *, filterable: Sequence[str] | None = None, progress: Progress
+    client: Client,
+    embedder: Embedder,
+    settings: Settings,
+    name: str,
+    *,
+    filterable: Sequence[str] | None = None,
+    progress: Progress,
 ) -> Corpus:
     """Link a corpus anew by the present link settings; return the new corpus, which replaces the old one.
 
     With ``filterable`` it declares these fields of the metadata to filter by instead of its own; empty, it has none.
 
-    Every edge follows from the new settings: similarity links, names, titles and hyperlinks. Searches use the old
+    Every edge follows from the new settings: similarity links, names, titles and hyperlinks. A threshold of "auto" is
+    that of the corpus's model; by another model the corpus keeps the one that it has. Searches use the old
     corpus until the new one is complete. Vectors are kept. A corpus that was linked with these settings is returned
     unchanged. Raises CorpusError if it doesn't exist, Busy if it has a writer.
     """
     corpus = open_corpus(client, name)
     check_schema(corpus.record)
-    links = settings.link
+    links = with_threshold(settings, embedder, corpus.record)
     fields = corpus.record.filterable if filterable is None else declared_fields(filterable)
     before = corpus.record.links, corpus.record.extractor, corpus.record.filterable
     if before == (links.of_edges, extractor_fingerprint(links), fields):

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 from neo4j.exceptions import ClientError
@@ -13,10 +13,9 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
 from pipeline.embedding.backends import make_reranker
 from pipeline.embedding.embedder import Embedder
+from pipeline.embedding.everyday import Everyday
 from pipeline.embedding.reranker import Reranker
 from pipeline.errors import QuestionError, ServerUnsupported, Superseded
-from pipeline.records import Vector
-from pipeline.retrieve.chance import everyday_vectors
 from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
@@ -42,7 +41,7 @@ class Retriever:
 
     ``corpus`` may be older than the visible generation; each search reads the one that its first query finds. ``reads``
     tells whether the model behind ``embed_query`` can read a question; see :class:`~pipeline.embedding.Embedder`.
-    ``probes`` and ``reranker`` are those of :class:`~pipeline.retrieve.reader.CorpusReader`.
+    ``everyday`` and ``reranker`` are those of :class:`~pipeline.retrieve.reader.CorpusReader`.
 
     Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
@@ -53,7 +52,7 @@ class Retriever:
         embed_query: Callable[[str], Sequence[float]],
         settings: Settings,
         reads: Callable[[str], bool] = lambda _: True,
-        probes: Callable[[], Vector] | None = None,
+        everyday: Everyday | None = None,
         reranker: Reranker | None = None,
     ) -> None:
         if settings.walk.engine == "gds" and not corpus.client.has_gds:
@@ -63,7 +62,7 @@ class Retriever:
             )
         self.corpus = corpus
         self.reranker = reranker
-        self._reader = CorpusReader(corpus, settings, probes, reranker)
+        self._reader = CorpusReader(corpus, settings, everyday, reranker)
         self._settings = settings
         self._embed_query, self._reads = embed_query, reads
         self._warmed_up = False
@@ -222,7 +221,7 @@ class Retriever:
         """Project the visible generation now, if GDS will walk it; else the first questions do without GDS."""
         row = self.corpus.read("corpus_size")[0]
         if engine_for(self._reader, row["chunks"] + row["entities"], alone=True) == "gds":
-            GdsWalk(self.corpus, self._settings.walk).prepare(row["generation"], row["chunks"])
+            GdsWalk(self.corpus, self._settings.walk, self._reader.scale).prepare(row["generation"], row["chunks"])
 
     def _vector(self, question: str, leg: LegRow) -> Sequence[float]:
         """Return the embedding of a question; none if the leg needs none, or fuses it with words that say more."""
@@ -265,7 +264,7 @@ class Retrievers:
         self._settings = settings
         self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
         self._reranker = make_reranker(settings)
-        self._probes = cache(lambda: everyday_vectors(embedder, settings.data_home / "everyday"))
+        self._everyday = Everyday(embedder, settings.data_home)
 
     def current(self, name: str) -> Retriever:
         """Return the retriever of the corpus that has this name now.
@@ -299,7 +298,8 @@ class Retrievers:
             corpus = open_corpus(self._client, name)
             check_model(corpus.record, self._embedder.identity)
             embedder = self._embedder
-            return Retriever(corpus, embedder.embed_query, self._settings, embedder.reads, self._probes, self._reranker)
+            make = partial(Retriever, corpus, embedder.embed_query, self._settings, embedder.reads)
+            return make(self._everyday, self._reranker)
 
         return self._by_name.get(name, opened)
 

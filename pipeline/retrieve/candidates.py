@@ -104,7 +104,7 @@ def explore(
         names.append(NamedEntity(*about, name.capitalised))
     first = hybrid.ids[: limits.seeds] if seeds is None else seeds
     only = [name.only_chunk for name in names if name.only_chunk]
-    around = neighbourhood(row, {*first, *only}, {name.id for name in names})
+    around = neighbourhood(row, {*first, *only}, {name.id for name in names}, lambda: reader.scale)
     nodes = row["chunks"] + row["entities"]
     return Candidates(row["generation"], row["chunks"], nodes, near, matching, hybrid, tuple(names), around)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from pipeline.db.indexes import cosine_of
 from pipeline.edges import EDGES, SYMMETRIC, EdgeKind
+from pipeline.embedding.everyday import BUNDLED, Scale
 from pipeline.settings import WalkSettings
 
 
@@ -27,7 +28,8 @@ class Mentions:
 class ChunkLink:
     """An edge from chunk to chunk; ``share`` is its cosine, or 1 / n for a link to a document of n chunks.
 
-    ``meaning`` is the cosine of the question and the sentence around the link, None if the link has no sentence.
+    ``meaning`` is the cosine of the question and the sentence around the link, None if the link has no sentence. Both
+    cosines are as the bundled model's.
     """
 
     source: str
@@ -116,28 +118,33 @@ class ExploreRow(TypedDict):
     beside: Sequence[tuple[str, str, str, float | None]]
 
 
-def neighbourhood(row: ExploreRow, chunks: Set[str], entities: Container[str]) -> Neighbourhood:
+def neighbourhood(
+    row: ExploreRow, chunks: Set[str], entities: Container[str], scale: Callable[[], Scale] = lambda: BUNDLED
+) -> Neighbourhood:
     """Read the neighbourhood of seeds, ``chunks`` and ``entities`` by id, from a row of the query ``explore``.
 
-    The query may have expanded more: it doesn't know which of several overlapping names the question means.
+    The query may have expanded more: it doesn't know which of several overlapping names the question means. ``scale``
+    returns that of the cosines; it is called if there are any.
     """
     every = (
         (id_, Mentions(frequency, {chunk: bool(about) for chunk, about in mentions}))
         for id_, frequency, mentions in row["mentions"]
     )
     mentioned = {id_: entity for id_, entity in every if id_ in entities or not chunks.isdisjoint(entity.chunks)}
-    linked = tuple(link for link in _links(row) if link.source in chunks or link.target in chunks)
+    linked = tuple(link for link in _links(row, scale) if link.source in chunks or link.target in chunks)
     return Neighbourhood(row["chunks"], mentioned, linked)
 
 
-def _links(row: ExploreRow) -> Iterator[ChunkLink]:
+def _links(row: ExploreRow, scale: Callable[[], Scale]) -> Iterator[ChunkLink]:
     seen = set()
+    bundled = scale().bundled if row["links"] or row["backlinks"] or row["beside"] else float
     links: list[tuple[str, str, str, float, float | None]] = [
         (source, target, kind, 1 / len(parts), near) for source, kind, parts, near in row["links"] for target in parts
     ]
     links += [(source, target, kind, 1 / parts, near) for source, kind, target, parts, near in row["backlinks"]]
     links += [
-        (source, target, kind, 1.0 if score is None else score, None) for source, target, kind, score in row["beside"]
+        (source, target, kind, 1.0 if score is None else bundled(score), None)
+        for source, target, kind, score in row["beside"]
     ]
     for source, target, kind, share, near in links:
         # An edge between two seeds comes twice. Only titles and hyperlinks have two edges, one each way.
@@ -145,4 +152,4 @@ def _links(row: ExploreRow) -> Iterator[ChunkLink]:
         key = (kind, *(sorted((source, target)) if symmetric else (source, target)))
         if key not in seen and source != target:
             seen.add(key)
-            yield ChunkLink(source, target, EdgeKind(kind), share, None if near is None else cosine_of(near))
+            yield ChunkLink(source, target, EdgeKind(kind), share, None if near is None else bundled(cosine_of(near)))

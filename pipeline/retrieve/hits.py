@@ -1,7 +1,8 @@
 """Hits, read from the graph by id and cached."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from pipeline.db.corpus import CorpusHandle
@@ -48,6 +49,22 @@ class HitReader:
                 for id_, hit in hits.items():
                     self._kept.use(id_, hit)
         return {id_: hits[id_] for id_ in ids if id_ in hits}
+
+    @contextmanager
+    def reading(self, ids: Sequence[str], generation: int) -> Iterator[None]:
+        """Read hits in a thread while the context lasts, so that :meth:`read` finds them kept."""
+
+        def read() -> None:
+            # A fault of the server will be met again by the read that needs them.
+            with suppress(Exception):
+                self.read(ids, generation)
+
+        thread = threading.Thread(target=read, name="hoprank-hits", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
 
 
 def read_hits(corpus: CorpusHandle, ids: Sequence[str]) -> dict[str, StoredHit]:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pipeline.db.corpus import CorpusHandle
+from pipeline.embedding.everyday import BUNDLED, Everyday, Scale
 from pipeline.embedding.reranker import Reranker
-from pipeline.records import Vector
 from pipeline.retrieve.chance import ChanceReader
 from pipeline.retrieve.filters.matches import FilterMatcher
 from pipeline.retrieve.hits import HitReader
@@ -20,8 +20,8 @@ _Kept = TypeVar("_Kept")
 class CorpusReader:
     """The steps and legs of a search read a corpus through this. Thread-safe.
 
-    ``probes`` returns the vectors of :func:`~pipeline.retrieve.chance.everyday_messages` by the corpus's model; without
-    it no hit has a relevance. ``reranker`` reads the first candidates, None for none.
+    ``everyday`` are the everyday messages by the corpus's model. Without them no hit has a relevance, and cosines are
+    taken for those of the bundled model. ``reranker`` reads the first candidates, None for none.
     Raises ConfigurationError if the settings weigh a feature that there isn't.
     """
 
@@ -29,7 +29,7 @@ class CorpusReader:
         self,
         corpus: CorpusHandle,
         settings: Settings,
-        probes: Callable[[], Vector] | None = None,
+        everyday: Everyday | None = None,
         reranker: Reranker | None = None,
     ) -> None:
         self.corpus = corpus
@@ -37,11 +37,17 @@ class CorpusReader:
         self.scorer = Scorer(settings.scorer)
         self.reranker = reranker
         self.judge = RelevanceJudge(settings.relevance)
-        self.chance = ChanceReader(corpus, probes)
+        self._everyday = everyday
+        self.chance = ChanceReader(corpus, everyday)
         self.hits = HitReader(corpus)
         self.filters = FilterMatcher(corpus)
         self._kept: dict[object, Any] = {}
         self._lock = threading.Lock()
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the model's cosines."""
+        return self._everyday.scale if self._everyday else BUNDLED
 
     def kept(self, kind: Callable[[CorpusHandle], _Kept]) -> _Kept:
         """Return the ``kind`` of this corpus, made at first use and kept; a leg keeps its own index in this way."""

@@ -42,7 +42,9 @@ def find_candidates(reader: CorpusReader, trace: RankingTrace, needs: Needs) -> 
         candidates = explore(reader, trace.question, trace.vector, limits)
     else:
         candidates = explore_filtered(reader, trace.matches, trace.question, trace.vector, limits)
-    return replace(trace, candidates=candidates, generation=candidates.generation)
+    scores = needs >= Needs.SCORES and candidates.vector.scores
+    chance = reader.chance.read(candidates.chunks) if scores else None
+    return replace(trace, candidates=candidates, generation=candidates.generation, chance=chance)
 
 
 def choose_seeds(trace: RankingTrace, names: NameSettings, walk: WalkSettings) -> RankingTrace:
@@ -59,9 +61,12 @@ def walk(reader: CorpusReader, trace: RankingTrace, *, alone: bool = False) -> R
     # Local among the matches of a filter, where GDS can't walk, and for scores without names.
     may_be_gds = trace.matches is None and (trace.names or alone)
     if may_be_gds and engine_for(reader, trace.candidates.nodes, alone=alone) == "gds":
-        gds = GdsWalk(reader.corpus, settings)
+        gds = GdsWalk(reader.corpus, settings, reader.scale)
         rank_by_gds = gds.rank if settings.engine == "gds" else gds.rank_if_projected
-        ranking = rank_by_gds(trace.seeds, trace.generation, trace.candidates.chunks, limit)
+        # Those that the scorer will need: the server does both at once.
+        first = () if alone else trace.candidates.hybrid.ids[: reader.settings.retrieve.scored]
+        with reader.hits.reading(first, trace.generation):
+            ranking = rank_by_gds(trace.seeds, trace.generation, trace.candidates.chunks, limit)
         if ranking is not None:
             return replace(trace, walk=ranking, engine="gds")
     return walk_locally(trace, settings, limit)
@@ -92,7 +97,7 @@ def features_of(trace: RankingTrace, passages: Mapping[str, Passage]) -> Feature
     candidates = trace.candidates
     legs = (candidates.vector, candidates.fulltext, trace.walk)
     names, around = candidates.names, candidates.neighbourhood
-    return compute_features(trace.question, trace.vector, passages, legs, names, around)
+    return compute_features(trace.question, trace.vector, passages, legs, names, around, trace.chance)
 
 
 def rerank(

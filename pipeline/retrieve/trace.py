@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.records import Hit
 from pipeline.retrieve.candidates import HYBRID_K, NO_CANDIDATES, Candidates
+from pipeline.retrieve.chance import Chance
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.fusion import Ranked
 from pipeline.retrieve.legs import Leg
@@ -24,9 +25,10 @@ class RankingTrace:
     """A question and the findings of the steps so far. A step returns a new trace.
 
     ``vector`` is the question's embedding, empty unless a leg needs it. ``matches`` are the chunks that match its
-    filter, None without one. ``engine`` is the engine of the walk: "gds", "local", or "" without a walk. ``scores``
-    ranks candidates by their ``features``, and ``hits`` are these candidates, by id. ``ranking`` is the outcome,
-    ``parts`` are the rankings that it fuses, each with its weight, and ``k`` is the constant of the fusion.
+    filter, None without one. ``chance`` is that of the corpus, None if nothing is scored or it can't be told.
+    ``engine`` is the engine of the walk: "gds", "local", or "" without a walk. ``scores`` ranks candidates by their
+    ``features``, and ``hits`` are these candidates, by id. ``ranking`` is the outcome, ``parts`` are the rankings that
+    it fuses, each with its weight, and ``k`` is the constant of the fusion.
     """
 
     question: str
@@ -34,6 +36,7 @@ class RankingTrace:
     matches: Matches | None = None
     generation: int = 0
     candidates: Candidates = NO_CANDIDATES
+    chance: Chance | None = None
     seeds: Seeds = NO_SEEDS
     walk: Ranked = _NO_WALK
     engine: str = ""

@@ -49,13 +49,18 @@ class ServerSettings(Section):
 
 
 class EmbedSettings(Section):
-    """The embedding model: on this machine, or behind an ``endpoint``, for which the last five are."""
+    """The embedding model: on this machine, or behind an ``endpoint``, for which the last five are.
+
+    ``query_prefix`` and ``passage_prefix`` are put before texts; empty, the prompts of the model's own files are.
+    """
 
     model: str = Field(min_length=1)
     revision: str
     device: str
     precision: Literal["auto", "float32", "bfloat16"]
     batch_tokens: int = Field(ge=1)
+    query_prefix: str
+    passage_prefix: str
     endpoint: str = Field(pattern=r"^(https?://\S+)?$")
     api_key: SecretStr | None = None
     tokenizer: str
@@ -121,11 +126,17 @@ class RaySettings(Section):
     start_timeout: float = Field(gt=0)
 
 
+_FIRST_THRESHOLD = 0.6  # of corpora that don't say theirs
+
+
 class LinkSettings(Section):
-    """Links of chunks: similarity, titles, and the extractor of names."""
+    """Links of chunks: similarity, titles, and the extractor of names.
+
+    ``similar_threshold`` "auto" becomes a number for the model of a corpus when this is made.
+    """
 
     similar_top_k: int = Field(ge=0)
-    similar_threshold: float = Field(ge=-1, le=1)
+    similar_threshold: Literal["auto"] | Annotated[float, Field(ge=-1, le=1)]
     similar_hub_cap: int = Field(ge=1)
     exact_up_to: int = Field(ge=0)
     title_shared_by: int = Field(ge=1)
@@ -137,9 +148,14 @@ class LinkSettings(Section):
         """The values that decide on edges, by name; a corpus keeps those that it was linked with."""
         return self.model_dump(exclude={"extractor", "spacy_model"})
 
+    @property
+    def threshold(self) -> float:
+        """The least cosine of neighbours; for "auto", which no corpus has, that of the first versions."""
+        return _FIRST_THRESHOLD if self.similar_threshold == "auto" else self.similar_threshold
+
     def kept_by(self, corpus: Mapping[str, Any]) -> Self:
         """Return these settings with the values of edges that a corpus was linked with."""
-        return self.model_validate({**self.model_dump(), **corpus})
+        return self.model_validate({**self.model_dump(), "similar_threshold": self.threshold, **corpus})
 
     def differences(self, corpus: Mapping[str, Any]) -> tuple[str, ...]:
         """Describe each setting whose value isn't the one that a corpus was linked with."""

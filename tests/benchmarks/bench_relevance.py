@@ -27,10 +27,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from pipeline import HopRank
+from pipeline.embedding.everyday import Everyday
 from pipeline.evaluate.datasets import Query, read_dataset
 from pipeline.flows.evaluate import ingested
 from pipeline.progress import Progress
-from pipeline.retrieve.chance import everyday_messages
 from pipeline.retrieve.hydrate import evidence_of
 from pipeline.retrieve.question import check_question
 from pipeline.retrieve.reader import CorpusReader
@@ -110,8 +110,8 @@ def read(folder: Path, folders: Sequence[Path], prefix: str | None, cache: Path 
 def ask(hoprank: HopRank, corpus: str, own: Sequence[Query], foreign: Iterable[Path]) -> list[Asked]:
     """Ask a corpus its own questions, everyday ones, and those of foreign collections."""
     retriever = hoprank.retriever(corpus)
-    probes = hoprank.embedder.embed_queries(everyday_messages())
-    reader = CorpusReader(retriever.corpus, hoprank.settings, lambda: probes)
+    known = Everyday(hoprank.embedder, hoprank.settings.data_home)
+    reader = CorpusReader(retriever.corpus, hoprank.settings, known)
 
     def signs(kind: str, text: str, relevant: Iterable[str], *, chooses: bool) -> Asked:
         trace = retriever.rank(check_question(text))

@@ -94,7 +94,13 @@ class Writers:
                 link = hoprank.settings.link
                 threshold = 0.5 if turn % 8 == 2 else link.similar_threshold
                 links = link.model_copy(update={"similar_threshold": threshold})
-                relink(client, hoprank.settings.model_copy(update={"link": links}), _KEPT, progress=Progress())
+                relink(
+                    client,
+                    hoprank.embedder,
+                    hoprank.settings.model_copy(update={"link": links}),
+                    _KEPT,
+                    progress=Progress(),
+                )
                 self.done["linked anew"] += 1
             elif turn % 4 == 3:
                 drop(client, _DROPPED)

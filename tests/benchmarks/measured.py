@@ -2,6 +2,7 @@
 
     uv run python tests/benchmarks/measured.py DATA_DIR                # everything: hours
     uv run python tests/benchmarks/measured.py DATA_DIR quality tune   # some of the steps
+    uv run python tests/benchmarks/measured.py DATA_DIR models --model FOLDER   # by another model, too
 
 DATA_DIR holds querysets as ``multihop/2wiki-dev146``. Corpora are kept in a home of their own. What a step found is
 kept in measured.json with its date, machine and commit, so that the page holds the newest run of each step; a step that
@@ -21,6 +22,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,9 +30,9 @@ from typing import Any
 import platformdirs
 
 from pipeline import HopRank
-from pipeline.evaluate.tuning.tune import Learned
+from pipeline.evaluate.tuning.learn import Learned
 from pipeline.retrieve.legs import Leg
-from pipeline.settings import Settings
+from pipeline.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("measured.json")
@@ -41,6 +43,7 @@ BEGIN, END = "<!-- measured.py writes this table -->\n", "<!-- until here -->\n"
 
 _LEGS = (Leg.VECTOR, Leg.HYBRID, Leg.WHOLE)
 _MEASURES = ("recall@5", "recall@10", "ndcg@10")
+_BY_HOPS = ("recall@5", "recall@10", "perfect@5")
 _TABLES = ("unnamed", "confident", "named")
 _EDGES = "┃│"
 """Edges of the cells of a table that a benchmark prints, in its head and in its rows."""
@@ -92,6 +95,9 @@ SETS = (
     Set("docs/sqlite-utils", "sqlite-utils' documentation", "40 questions as developers ask them"),
     Set("docs/kubernetes", "Kubernetes' documentation", "215 questions, one judged page each"),
 )
+LANGUAGES = {"zh": "Chinese", "ja": "Japanese", "de": "German", "ru": "Russian"}
+"""Sets of the tests: folder, and name of the language."""
+
 IN_README = (
     "2wiki-dev146",
     "hotpotqa-train100",
@@ -106,14 +112,20 @@ def main() -> None:
     """Run the steps that are asked for, each in turn, and write what they found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, metavar="DATA_DIR")
-    parser.add_argument("steps", nargs="*", choices=[[], *STEPS], metavar="STEP", help=f"of {', '.join(STEPS)}")
+    parser.add_argument(
+        "steps", nargs="*", choices=[[], *STEPS, "models"], metavar="STEP", help=f"of {', '.join(STEPS)}, models"
+    )
+    parser.add_argument("--model", help="a sentence-transformers name or folder, for the step models")
     parser.add_argument("--home", type=Path, default=platformdirs.user_cache_path("hoprank") / "measured")
     arguments = parser.parse_args()
     os.environ["HOPRANK_HOME"] = str(arguments.home)
+    if "models" in arguments.steps and not arguments.model:
+        parser.error("the step models takes --model")
     run = _run()  # before a step's results change the tree
+    steps: dict[str, Callable[[Path], Facts]] = {**STEPS, "models": partial(_models, model=arguments.model)}
     for step in arguments.steps or STEPS:
         results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        results[step] = {"run": run, **STEPS[step](arguments.data)}
+        results[step] = {"run": run, **steps[step](arguments.data)}
         RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         PAGE.write_text(page(results), encoding="utf-8")
         README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
@@ -143,7 +155,13 @@ def _quality(data: Path) -> Facts:
             report = hoprank.evaluate(data / one.folder, corpus=f"measured/{one.key}", legs=_LEGS)
             legs = {leg.leg: {name: leg.measures[name] for name in _MEASURES} for leg in report.legs}
             whole = next(leg for leg in report.legs if leg.leg == Leg.WHOLE)
+            hops = {
+                group.label: {"questions": group.queries, **{name: group.metrics[Leg.WHOLE][name] for name in _BY_HOPS}}
+                for group in report.groups
+                if group.label.endswith("hop")
+            }
             sets[one.key] = {
+                "hops": hops,
                 "questions": len(whole.detail),
                 "documents": report.run.documents,
                 "precision": report.run.settings["precision"],
@@ -154,10 +172,37 @@ def _quality(data: Path) -> Facts:
     return {"sets": sets}
 
 
+def _languages(_data: Path) -> Facts:
+    """Measure hybrid and the whole on the sets of the tests in other languages."""
+    sets: dict[str, Facts] = {}
+    folder = ROOT / "tests" / "flows" / "languages"
+    with HopRank.connect() as hoprank:
+        for one in LANGUAGES:
+            report = hoprank.evaluate(folder / one, corpus=f"measured/{one}", legs=_LEGS)
+            legs = {leg.leg: {name: leg.measures[name] for name in _MEASURES} for leg in report.legs}
+            sets[one] = {"questions": report.queries, "documents": report.run.documents, "legs": legs}
+    return {"sets": sets}
+
+
+def _models(data: Path, model: str) -> Facts:
+    """Measure vector, hybrid and the whole on each set by another model; those that were measured are kept."""
+    known = json.loads(RESULTS.read_text(encoding="utf-8")).get("models", {}) if RESULTS.exists() else {}
+    name = Path(model).name
+    sets = known.get("sets", {}) if known.get("model") == name else {}
+    with HopRank.connect(settings=load_settings({"embed": {"model": model}})) as hoprank:
+        for one in SETS:
+            if one.key in sets:
+                continue
+            report = hoprank.evaluate(data / one.folder, corpus=f"{name}/{one.key}", legs=_LEGS)
+            sets[one.key] = {leg.leg: {name: leg.measures[name] for name in _MEASURES} for leg in report.legs}
+            print(one.key, sets[one.key], flush=True)
+    return {"model": name, "sets": sets}
+
+
 def _tune(data: Path) -> Facts:
     """Learn from all sets, and judge each by what the others teach."""
     with HopRank.connect() as hoprank:
-        tuned = hoprank.tune(*(data / one.folder for one in SETS), corpus="measured")
+        tuned = hoprank.tune(*(data / one.folder for one in SETS), corpus="measured", anew=True)
         shipped = hoprank.settings
         (shipped.data_home / "learned.toml").write_text(tuned.to_toml(), encoding="utf-8")
     judged = {one.dataset: {name: _mean(one.left_out, name) for name in _MEASURES} for one in tuned.judged}
@@ -206,6 +251,7 @@ def _bench(script: str, *folders: str, options: Sequence[str] = ()) -> Callable[
 
 STEPS: Mapping[str, Callable[[Path], Facts]] = {
     "quality": _quality,
+    "languages": _languages,
     "tune": _tune,
     "search": _bench("bench_search.py", "multihop/2wiki-dev146", "ir/scifact-train"),
     "many": _bench("bench_search.py", options=("--passages", "5000", "50000", "200000")),
@@ -229,7 +275,8 @@ _SPEED = {
 
 def page(results: Mapping[str, Facts]) -> str:
     """Return the page of what was measured; it states nothing else."""
-    parts = [_INTRODUCTION, *_sets(results), _PUBLISHED]
+    parts = [_INTRODUCTION, *_sets(results), *_by_hops(results), *_of_languages(results), *_of_models(results)]
+    parts.append(_PUBLISHED)
     if any(step in results for step in _SPEED):
         parts.append("## Speed and memory\n")
         parts += [_printed(_SPEED[step], results[step]) for step in _SPEED if step in results]
@@ -267,6 +314,53 @@ def _sets(results: Mapping[str, Facts]) -> list[str]:
     measured = _table(("set", "vector", "hybrid", "hoprank", "left out", "ms (p50)"), rows)
     parts = [drawn, _FIGURES.format(run=_said(results["quality"]["run"]), precisions=precisions), measured]
     return [*parts, _tuned(tuned, results["shipped"])] if tuned else parts
+
+
+def _by_hops(results: Mapping[str, Facts]) -> list[str]:
+    sets = results.get("quality", {}).get("sets", {})
+    rows = [
+        (one.name, hops.removesuffix("hop"), f"{of['questions']:,}", *(f"{100 * of[name]:.1f}" for name in _BY_HOPS))
+        for one in SETS
+        for hops, of in sorted(sets.get(one.key, {}).get("hops", {}).items())
+    ]
+    if not rows:
+        return []
+    table = _table(("set", "hops", "questions", *_BY_HOPS), rows)
+    return [f"By the number of passages that a question takes, the whole:\n\n{table}"]
+
+
+def _of_languages(results: Mapping[str, Facts]) -> list[str]:
+    if "languages" not in results:
+        return []
+    sets = results["languages"]["sets"]
+    rows = [
+        (
+            name,
+            f"{sets[key]['questions']:,}",
+            f"{sets[key]['documents']:,}",
+            *(_triple(sets[key]["legs"][leg]) for leg in _LEGS),
+        )
+        for key, name in LANGUAGES.items()
+    ]
+    table = _table(("language", "questions", "documents", "vector", "hybrid", "hoprank"), rows)
+    return [_LANGUAGES.format(table=table, run=_said(results["languages"]["run"]))]
+
+
+def _of_models(results: Mapping[str, Facts]) -> list[str]:
+    if "models" not in results:
+        return []
+    found = results["models"]
+    rows = [
+        (
+            one.name,
+            *(_triple(found["sets"][one.key][leg]) for leg in (Leg.VECTOR, Leg.HYBRID)),
+            _bold(found["sets"][one.key]),
+        )
+        for one in SETS
+        if one.key in found["sets"]
+    ]
+    table = _table(("set", "vector", "hybrid", "hoprank"), rows)
+    return [_MODELS.format(model=found["model"], table=table, run=_said(found["run"]))]
 
 
 def _tuned(tuned: Facts, shipped: Facts) -> str:
@@ -375,6 +469,25 @@ hoprank evaluate DATA_DIR/multihop/2wiki-dev146 --json report.json
 ```
 """
 
+_LANGUAGES = """\
+## Other languages
+
+Two-hop questions over texts of the tests' own (`tests/flows/languages`), by the same model, which was trained on
+English: recall@5/recall@10/nDCG@10 in percent. ({run})
+
+{table}"""
+
+_MODELS = """\
+## Another model
+
+The same sets by {model}, with the same settings and weights: recall@5/recall@10/nDCG@10 in percent. ({run})
+
+```sh
+python tests/benchmarks/measured.py DATA_DIR models --model FOLDER
+```
+
+{table}"""
+
 _LEFT_OUT = """\
 Left out, the whole adds to hybrid {gains}: points, as the mean over the sets with the interval of 95%.
 
@@ -383,7 +496,7 @@ How often names of each confidence lead to a relevant document, in sets left out
 {names}
 ```sh
 hoprank tune DATA_DIR/docs/* DATA_DIR/ir/* DATA_DIR/multihop/*-dev* \\
-    DATA_DIR/multihop/*-train100 --corpus measured
+    DATA_DIR/multihop/*-train100 --corpus measured --anew
 ```
 
 ({run}. The shipped weights are those that this command learned before the centroids of documents counted

@@ -161,7 +161,18 @@ def _lines(*rows: Mapping[str, Any]) -> str:
 
 
 def _queryset(folder: Path, *, documents: bool) -> None:
-    asked = {"Where is Mary Orme buried?": "orme.md", "Who read the tide gauge?": "gauge.md", "Which ship?": "ship.md"}
+    asked = {
+        "Where is Mary Orme buried?": "orme.md",
+        "Who read the tide gauge?": "gauge.md",
+        "Which ship?": "ship.md",
+        "When is the drum changed?": "guide/setup.md",
+        "Who founded the observatory?": "observatory.md",
+        "Where does the observatory stand?": "observatory.md",
+        "What lies south of the harbour?": "island.md",
+        "Who visited Kelp Island?": "island.md",
+        "Who paid for the ship?": "ship.md",
+        "Who built the ship of the second expedition?": "orme.md",
+    }
     corpus = _lines(*({"id": key, "title": key, "text": text} for key, text in ISLANDS.items()))
     judged = "".join(f"{number}\t{key}\t1\n" for number, key in enumerate(asked.values()))
     questions = [*asked, *([] if documents else ["Who mended the gauge?"])]  # of which the last isn't judged yet

@@ -126,6 +126,7 @@ PARAMS: Mapping[str, Any] = {
     "seeds": ["c"],
     "shards": [1],
     "similar": 0.5,
+    "least": 0.0,
     "spellings": [{"id": "e", "name": "Ada"}],
     "since": "2026-01-01",
     "successor": "d",

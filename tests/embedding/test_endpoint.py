@@ -303,6 +303,21 @@ def test_the_settings_name_the_backend(server: Endpoint) -> None:
     assert server.requests[0][:2] == ("/v1/embeddings", "Bearer secret")
 
 
+def test_prefixes_are_put_before_questions_and_passages(server: Endpoint) -> None:
+    named = {"model": "some/model", "endpoint": server.url, "query_prefix": "query: ", "passage_prefix": "passage: "}
+    asked, plain = make_embedder(load_settings({"embed": named})), server.embedder()
+
+    asked.embed_query("owls?")
+    asked.embed_queries(["gulls?", "terns?"])
+    asked.encode(["Owls hunt."])
+
+    sent = [request[2]["input"] for request in server.requests]
+    assert sent == [["query: owls?"], ["query: gulls?", "query: terns?"], ["passage: Owls hunt."]]
+    assert asked.max_tokens == plain.max_tokens - 2, "passage, and a colon"
+    assert not asked.identity.is_comparable(plain.identity)
+    assert server.embedder(query_prefix="query: ").identity == plain.identity
+
+
 def test_a_corpus_is_ingested_and_searched_through_an_endpoint(
     server: Endpoint, hoprank: HopRank, corpus_name: str, tmp_path: Path
 ) -> None:

@@ -147,6 +147,27 @@ def test_a_models_prompts_are_used(exact: SentenceTransformerEmbedder, prompted:
     assert np.allclose(asked, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("onnx", [True, False], ids=["as ONNX", "by PyTorch"])
+def test_the_prefixes_of_the_settings_stand_in_place_of_the_prompts(
+    exact: SentenceTransformerEmbedder, tmp_path: Path, onnx: bool
+) -> None:
+    given = SentenceTransformerEmbedder(
+        precision="float32" if onnx else "bfloat16",
+        query_prefix="query: ",
+        passage_prefix="passage: ",
+        onnx=tmp_path if onnx else None,
+    )
+    question, passage = "Who changes the drum?", TEXTS[0]
+    asked, written = exact.encode([f"query: {question}", f"passage: {passage}"])
+
+    assert np.array(given.embed_query(question)) @ asked > 0.9999
+    assert given.encode([passage])[0] @ written > (0.9999 if onnx else 0.99)
+    assert given.max_tokens == exact.max_tokens - 2, "passage, and a colon"
+    assert given.query_prefix == "query: "
+    assert not given.identity.is_comparable(exact.identity)
+    assert SentenceTransformerEmbedder(query_prefix="query: ").identity == exact.identity, "stored vectors are the same"
+
+
 def test_vectors_are_near_where_meanings_are(embedder: SentenceTransformerEmbedder) -> None:
     drum, tide, ada = embedder.encode(["How is the drum changed?", TEXTS[0], TEXTS[4]])
 

@@ -117,7 +117,7 @@ def test_an_evaluation_says_which_engine_walked_and_what_its_figures_depend_on(
     settings = hoprank.settings
     for section in ("retrieve", "names", "scorer", "walk"):
         assert found["settings"][section] == getattr(settings, section).model_dump()
-    assert found["settings"]["link"] == settings.link.of_edges
+    assert found["settings"]["link"] == {**settings.link.of_edges, "similar_threshold": 0.6}
     assert found["settings"]["extractor"] == "builtin"
     assert (found["settings"]["neo4j"][:2], found["settings"]["gds"]) == ("20", True)
 

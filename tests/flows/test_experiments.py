@@ -19,8 +19,10 @@ from pipeline.retrieve.scoring.coverage import Passage
 def write(folder: Path, text: str) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "corpus.jsonl").write_text(json.dumps({"id": "otter", "title": "Otter", "text": text}))
-    (folder / "queries.jsonl").write_text(json.dumps({"id": "q", "query": "Where does the otter swim?"}))
-    (folder / "qrels.tsv").write_text("query\tdocument\trelevance\nq\totter\t1\n")
+    asked = [{"id": f"q{number}", "query": f"Where does the otter {number} swim?"} for number in range(5)]
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, asked)))
+    judged = "".join(f"{one['id']}\totter\t1\n" for one in asked)
+    (folder / "qrels.tsv").write_text(f"query\tdocument\trelevance\n{judged}")
     return folder
 
 

@@ -88,7 +88,7 @@ def test_it_is_searched_as_before_and_brought_up_to_date(
         case "migrate":
             maintain.migrate(hoprank.client, hoprank.settings, name, progress=Progress())
         case "relink":
-            maintain.relink(hoprank.client, hoprank.settings, name, progress=Progress())
+            maintain.relink(hoprank.client, hoprank.embedder, hoprank.settings, name, progress=Progress())
 
     after = get_corpus(hoprank.client, name)
     assert (after.folding, after.generation) == (FOLDING, generation)

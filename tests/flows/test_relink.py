@@ -17,6 +17,7 @@ from pipeline.edges import EdgeKind
 from pipeline.errors import CorpusError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
+from pipeline.settings import load_settings
 from pipeline.transfer.restore import restore
 
 Jsonl = Callable[[Iterable[Mapping[str, Any]]], Path]
@@ -31,6 +32,9 @@ TEXTS = {
     "loom": "Punched cards told the loom which threads to lift.",
 }
 DOCUMENTS = [{"id": key, "title": key.title(), "text": text} for key, text in TEXTS.items()]
+THEIRS = {**load_settings().link.of_edges, "similar_threshold": 0.6}
+"""The settings of new corpora: 0.6 is what auto means for the bundled model."""
+
 LOOSE = {"similar_threshold": 0.2, "similar_top_k": 3, "title_shared_by": 1}
 
 
@@ -79,7 +83,7 @@ def test_an_ingest_keeps_the_settings_of_the_corpus_and_says_so(
     summary = loose.ingest(jsonl(more), corpus=animals)
 
     assert "link.similar_threshold is 0.6 in the corpus and 0.2 in the settings" in summary.linked_otherwise
-    assert get_corpus(loose.client, animals).links == hoprank.settings.link.of_edges
+    assert get_corpus(loose.client, animals).links == THEIRS
     with new_corpus() as other:
         assert hoprank.ingest(jsonl(more), corpus=other).linked_otherwise == ()
         assert graph_of(animals) == graph_of(other)
@@ -89,8 +93,8 @@ def test_an_ingest_keeps_the_settings_of_the_corpus_and_says_so(
 def test_a_removal_and_a_calibration_keep_to_them_too(loose: HopRank, hoprank: HopRank, animals: str) -> None:
     loose.delete(["loom"], corpus=animals)
 
-    assert get_corpus(loose.client, animals).links == hoprank.settings.link.of_edges
-    assert loose.calibrate(animals).present == hoprank.settings.link.similar_threshold
+    assert get_corpus(loose.client, animals).links == THEIRS
+    assert loose.calibrate(animals).present == 0.6
 
 
 @pytest.mark.slow
@@ -120,7 +124,7 @@ def test_an_interrupted_relink_leaves_the_old_links_and_another_takes_its_place(
     else:
         monkeypatch.setattr("pipeline.transfer.restore.link_similar", fail)
     with pytest.raises(KeyboardInterrupt):
-        maintain.relink(hoprank.client, settings, animals, progress=Progress())
+        maintain.relink(hoprank.client, hoprank.embedder, settings, animals, progress=Progress())
     monkeypatch.undo()
     assert graph_of(animals) == before
 
@@ -135,7 +139,7 @@ def test_an_export_carries_them(hoprank: HopRank, animals: str, tmp_path: Path) 
     maintain.export_corpus(hoprank.client, animals, path, progress=Progress())
     exported = json.loads(path.read_text(encoding="utf-8").splitlines()[0])["corpus"]
 
-    assert exported["links"] == hoprank.settings.link.of_edges
+    assert exported["links"] == THEIRS
 
 
 @pytest.mark.slow

@@ -93,6 +93,23 @@ def test_what_was_read_is_not_asked_for_again(
     }
 
 
+def test_what_is_read_ahead_is_not_asked_for_again_and_its_faults_wait(
+    hoprank: HopRank, found: tuple[CorpusHandle, list[str]], ids_read: list[list[str]]
+) -> None:
+    corpus, ids = found
+    reader = HitReader(corpus)
+
+    with reader.reading(ids[:2], corpus.generation):
+        pass
+    assert list(reader.read(ids[:3], corpus.generation)) == ids[:3]
+    with reader.reading(ids[:1], corpus.generation - 1):
+        pass
+    with pytest.raises(Superseded):
+        reader.read(ids[:1], corpus.generation - 1)
+
+    assert ids_read == [ids[:2], ids[2:3], ids[:1], ids[:1]]
+
+
 def test_another_generation_is_read_anew(
     hoprank: HopRank, found: tuple[CorpusHandle, list[str]], ids_read: list[list[str]]
 ) -> None:

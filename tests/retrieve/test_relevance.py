@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import neo4j
 import pytest
@@ -11,9 +12,10 @@ from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import cosine_of
+from pipeline.embedding.everyday import Everyday
 from pipeline.evaluate.datasets import read_dataset
 from pipeline.examples import example_corpus, example_queryset
-from pipeline.retrieve.chance import ChanceReader, chance_of, everyday_messages
+from pipeline.retrieve.chance import ChanceReader, chance_of
 from pipeline.retrieve.legs import Leg
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -81,23 +83,23 @@ def test_a_question_that_the_corpus_knows_nothing_about_is_told_so(hoprank: HopR
 
 @pytest.mark.slow
 def test_the_example_knows_nearly_all_of_its_questions_and_no_everyday_ones(
-    hoprank: HopRank, corpus_name: str, cypher: Cypher
+    hoprank: HopRank, corpus_name: str, cypher: Cypher, tmp_path: Path
 ) -> None:
     hoprank.ingest(example_corpus(), corpus=corpus_name)
     known = hoprank.settings.retrieve.known_relevance
 
     # An index that is asked for a single neighbour misses the nearest of most messages.
-    probes = hoprank.embedder.embed_queries(everyday_messages())
+    everyday = Everyday(hoprank.embedder, tmp_path)
     corpus = get_corpus(hoprank.client, corpus_name)
     nearest = cypher(
         "MATCH (c:Chunk {corpus: $id}) UNWIND $probes AS probe"
         " WITH probe, max(vector.similarity.cosine(c.embedding, probe)) AS score RETURN score",
         id=corpus.id,
-        probes=probes.tolist(),
+        probes=everyday.questions.tolist(),
     )
     exact = chance_of(cosine_of(row["score"]) for row in nearest)
     assert exact is not None
-    measured = ChanceReader(CorpusHandle(hoprank.client, corpus), lambda: probes).read(0)
+    measured = ChanceReader(CorpusHandle(hoprank.client, corpus), everyday).read(0)
     assert measured is not None
     assert (measured.mean, measured.deviation) == pytest.approx((exact.mean, exact.deviation), abs=0.003)
 

@@ -339,7 +339,7 @@ def test_a_file_plants_no_vectors_that_other_corpora_reuse(
     with new_corpus() as later:
         hoprank.ingest(folder, corpus=later)
         assert vector(later) != planted
-        maintain.relink(hoprank.client, loose(hoprank.settings), other, progress=Progress())
+        maintain.relink(hoprank.client, hoprank.embedder, loose(hoprank.settings), other, progress=Progress())
         assert vector(other) == planted
     with new_corpus() as last:
         hoprank.ingest(folder, corpus=last)

@@ -16,12 +16,11 @@ from pipeline.cli.options import AnyCorpus, Json, KeptCorpus, Legs, Measuring, R
 from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
 from pipeline.cli.views.evaluation import (
     ablation_table,
-    calibration_table,
     comparison_views,
     report_views,
     suggestion_table,
     trial_table,
-    tune_table,
+    tune_views,
 )
 from pipeline.cli.views.output import show, spinner
 from pipeline.cli.views.progress import show_progress
@@ -124,32 +123,40 @@ def compare(
 
 
 def tune(
-    folders: Annotated[list[Path], Argument(metavar="DIR", help="Two querysets or more.")],
+    folders: Annotated[list[Path], Argument(metavar="DIR", help="A queryset with ten judged questions, or several.")],
     output: Annotated[
         Path | None,
         Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
     ] = None,
     select: Annotated[
-        bool, Option("--select", help="Drop features that sets left out are better off without, beyond chance.")
+        bool,
+        Option(
+            "--select", help="As --anew, and drop features that sets left out are better off without, beyond chance."
+        ),
     ] = False,
+    anew: Annotated[
+        bool, Option("--anew", help="Start from nothing, not from the weights in use; takes two querysets or more.")
+    ] = False,
+    json_file: JsonFile = None,
     corpus: KeptCorpus = None,
     split: Split = None,
     run: Measuring = Run(),
 ) -> None:
-    """Learn from judged questions how sure names are, and what the scorer's features weigh.
+    """Learn from judged questions how sure names are and what features weigh, and say whether that helps.
 
-    Each queryset is judged by what the others teach, and by what those of other kinds do (other parent folders); what
-    is written is what all of them teach.
+    Each question is judged by what the others teach, beside the weights in use; and each of several querysets by what
+    the others teach, and those of other kinds (other parent folders). What is written is what all of them teach.
     """
     if output:
         report.check_json_path(output)
-    tuning.check_sets([datasets.read_dataset(folder, split).name for folder in folders])
-    with run.connect() as hoprank, show_progress() as progress:
-        tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, progress=progress)
+    check_json_file(json_file)
+    given = [datasets.read_dataset(folder, split) for folder in folders]
+    tuning.check_sets([(one.name, len(one.queries)) for one in given], anew=anew or select)
+    with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:
+        tuned = hoprank.tune(*folders, split=split, corpus=corpus, select=select, anew=anew, progress=progress)
     if output:
         report.write_text(tuned.to_toml(), output)
-    show(tune_table(tuned))
-    show(calibration_table(tuned))
+    deliver_report(plain(tuned), json_file, lambda: show(*tune_views(tuned, output)))
 
 
 def calibrate(

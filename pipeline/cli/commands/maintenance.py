@@ -63,8 +63,9 @@ def relink(
     with, so that two thresholds never mix. Searches go on meanwhile.
     """
     chosen = run.read()
-    with connected_client(chosen) as client, show_progress() as progress:
+    fields = fields_of(filterable)
+    with connected(chosen) as hoprank, show_progress() as progress:
         for name in names:
-            made = maintain.relink(client, chosen, name, filterable=fields_of(filterable), progress=progress)
+            made = maintain.relink(hoprank.client, hoprank.embedder, chosen, name, filterable=fields, progress=progress)
             links = ", ".join(f"{kind} {count:,}" for kind, count in made.edges.items() if count)
             say(f"{name} is linked by the present settings: {links or 'no edges'}.")

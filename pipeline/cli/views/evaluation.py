@@ -19,6 +19,8 @@ from pipeline.retrieve.legs import Leg
 from pipeline.text.prose import counted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipeline.evaluate.ablation import Ablation
     from pipeline.evaluate.compare import Comparison, Trial
     from pipeline.evaluate.report import Report
@@ -271,32 +273,36 @@ def _ablation_caption(ablation: Ablation) -> str:
 
 _OF_SETS = ("recall@2", "recall@5", "recall@10", "perfect@8", "ndcg@10")
 _JUDGED_BY = "recall@5"
+_NOT_LEARNED = ("hybrid", "in use")  # rows to compare with
+
+
+def tune_views(tuned: Tuned, output: Path | None = None) -> list[RenderableType]:
+    """Return the verdict, then the measures and the calibration; ``output`` is the file that the weights are in."""
+    verdict = tuned.verdict
+    views: list[RenderableType] = [Text(verdict.sentence, style="bold")]
+    if output and verdict.answer != "helps":
+        better = "are better" if verdict.answer == "hurts" else "may be as good"
+        views.append(Text(f"{output} holds what was learned all the same; the weights in use {better}."))
+    return [*views, "", tune_table(tuned), calibration_table(tuned)]
 
 
 def tune_table(tuned: Tuned) -> Table:
-    """Return each queryset's measures in percent; the rows to judge by are those that learned from other sets."""
+    """Return each queryset's measures in percent; the rows to judge by are learned from other questions or sets."""
     table = ruled_table("What is learned adds to hybrid", _tuning_caption(tuned))
     table.add_column("queryset", overflow="fold")
     table.add_column("learned from", no_wrap=True)
     add_numbers(table, *_OF_SETS)
     for judged in tuned.judged:
-        results = {
-            "(hybrid)": judged.hybrid,
-            "other kinds": judged.of_other_kinds,
-            "other sets": judged.left_out,
-            "all sets": judged.shipped,
-        }
-        for learned_from, by_query in results.items():
-            if by_query:
-                means = measures.mean_measures(by_query)
-                cells = [f"{100 * means[name]:.1f}" for name in _OF_SETS]
-                table.add_row(Text(judged.dataset), learned_from, *cells, end_section=learned_from == "all sets")
+        for learned_from, means in judged.means().items():
+            cells = [f"{100 * means[name]:.1f}" for name in _OF_SETS]
+            way = f"({learned_from})" if learned_from in _NOT_LEARNED else learned_from
+            table.add_row(Text(judged.dataset), way, *cells, end_section=learned_from == "all sets")
     return table
 
 
 def calibration_table(tuned: Tuned) -> Table:
-    """Return, by confidence, how often names led to a relevant document in sets left out of the learning."""
-    table = ruled_table("Names in questions of sets left out")
+    """Return, by confidence, how often names led to a relevant document in questions left out of the learning."""
+    table = ruled_table("Names in questions left out")
     table.add_column("confidence", no_wrap=True)
     table.add_column("names", justify="right")
     table.add_column("lead to a relevant document", justify="right")
@@ -310,6 +316,6 @@ def _tuning_caption(tuned: Tuned) -> str:
     gain = tuned.gain(_JUDGED_BY)
     verdict = "may be noise" if gain.is_noise else "is no noise"
     return (
-        f"{_JUDGED_BY} on sets left out, against hybrid: {100 * gain.mean:+.1f} points"
+        f"{_JUDGED_BY} on what was left out, against hybrid: {100 * gain.mean:+.1f} points"
         f" (95% interval {100 * gain.low:+.1f} to {100 * gain.high:+.1f}), which {verdict}."
     )

@@ -15,6 +15,7 @@ from pipeline.domains.memory.records import FIELDS, NOW, Entity, EntityKey, Fact
 from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.domains.memory.times import zone_named
+from pipeline.embedding.everyday import Everyday, Scale
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.flows.maintain import drop
 from pipeline.ids import document_id
@@ -55,6 +56,11 @@ class AgentMemory:
     def relations(self) -> tuple[str, ...]:
         """The types of facts."""
         return tuple(relation_types(self.schema))
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The scale of the model's cosines."""
+        return Everyday(self.hoprank.embedder, self.hoprank.settings.data_home).scale
 
     def opened(self, *, create: bool = False) -> Self:
         """Return the memory for the steps of one call: its graphs are looked up here, and not by each step.

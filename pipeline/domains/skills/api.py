@@ -13,6 +13,7 @@ from pipeline.domains.skills.check import Findings
 from pipeline.domains.skills.queries import Related, Required
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.domains.skills.sources import Built
+from pipeline.embedding.everyday import Everyday
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, RankedNode
 from pipeline.progress import Progress
 from pipeline.registry import Verb
@@ -50,7 +51,7 @@ class Skills:
         """
         limits = self._connection.settings.sources.limits
         make = partial(self._connection.graph, self.name)
-        return build.build(make, Path(folder).expanduser(), self._settings, progress, limits=limits)
+        return build.build(make, Path(folder).expanduser(), self._scaled, progress, limits=limits)
 
     def list(self, tag: str | None = None) -> Sequence[KnowledgeNode]:
         """Return the skills by id, with ``tag`` only those that have it."""
@@ -92,7 +93,14 @@ class Skills:
 
     def check(self) -> Findings:
         """Report missing dependencies, cycles of requirements, orphans and near-duplicates."""
-        return self._read(check.check, self._settings)
+        return self._read(check.check, self._scaled)
+
+    @property
+    def _scaled(self) -> SkillSettings:
+        """The settings with cosines of the model at hand."""
+        connection = self._connection
+        scale = Everyday(connection.embedder, connection.settings.data_home).scale
+        return scale.applied(self._settings, "similar", "near_meaning")
 
     def _read(
         self, read: Callable[Concatenate[KnowledgeGraph, _P], _Result], *args: _P.args, **kw: _P.kwargs

@@ -19,6 +19,7 @@ from pipeline.domains.tools.find import FoundTool
 from pipeline.domains.tools.queries import ReachedNode, ToolDetails, ToolSearch
 from pipeline.domains.tools.settings import ToolSettings
 from pipeline.domains.tools.sources.live import list_live
+from pipeline.embedding.everyday import Everyday
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 from pipeline.progress import Progress
 from pipeline.registry import Verb
@@ -57,7 +58,7 @@ class Tools:
         """
         limits = self._connection.settings.sources.limits
         files, calls = [Path(path) for path in paths], Path(log) if log else None
-        return build.build(self._make, files, self._settings, progress, limits=limits, log=calls)
+        return build.build(self._make, files, self._scaled, progress, limits=limits, log=calls)
 
     def connect(
         self,
@@ -75,7 +76,7 @@ class Tools:
         progress = progress or Progress()
         with progress.stage("connect"):
             catalogue = list_live(server, timeout=timeout, env=env)
-        return build.add(self._make, catalogue, self._settings, progress)
+        return build.add(self._make, catalogue, self._scaled, progress)
 
     def catalogue(self) -> Catalogue:
         """Return the registries, services and tools that the graph holds, tools by id."""
@@ -110,8 +111,14 @@ class Tools:
     def evaluate(self, folder: str | Path, *, progress: Progress | None = None) -> ToolReport:
         """Measure the finding of tools on a folder with corpus.jsonl, queries.jsonl and qrels.tsv, in a graph apart."""
         limits = self._connection.settings.sources.limits
-        make = partial(build.build, settings=self._settings, limits=limits)
+        make = partial(build.build, settings=self._scaled, limits=limits)
         return evaluate(make, self._connection, Path(folder), progress=progress)
+
+    @property
+    def _scaled(self) -> ToolSettings:
+        """The settings with cosines of the model at hand."""
+        connection = self._connection
+        return Everyday(connection.embedder, connection.settings.data_home).scale.applied(self._settings, "similar")
 
     def _make(self) -> KnowledgeGraph:
         return self._connection.graph(self.name)

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
+from pipeline.embedding.everyday import Everyday, everyday_messages
 from pipeline.grouping import grouped
 from pipeline.records import Hit, Vector
-from pipeline.retrieve.chance import everyday_messages, everyday_vectors
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.scoring.coverage import terms_of
 
@@ -99,7 +99,7 @@ def by_meaning(vault: OpenVault, graph: NoteGraph, message: str, query: Sequence
 
     def by_chance() -> Relevance:
         hoprank = vault.hoprank
-        return _nearest(graph, everyday_vectors(hoprank.embedder, hoprank.settings.data_home / "everyday"))
+        return _nearest(graph, Everyday(hoprank.embedder, hoprank.settings.data_home).questions)
 
     chance = graph.measured("chance", by_chance)
     means, deviation = graph.measured("background", lambda: _background(graph, chance))

@@ -325,7 +325,7 @@ def _link_all(session: WriteSession, new: Spool[PreparedChunk], settings: LinkSe
         pairs = similar_pairs(
             vectors,
             top_k=settings.similar_top_k,
-            threshold=settings.similar_threshold,
+            threshold=settings.threshold,
             degree_limit=settings.similar_hub_cap,
             exact_up_to=settings.exact_up_to,
         )
@@ -341,7 +341,7 @@ def _link_all(session: WriteSession, new: Spool[PreparedChunk], settings: LinkSe
 def _neighbour_search(
     session: WriteSession, new: Spool[PreparedChunk], diff: ChunkDiff, settings: LinkSettings
 ) -> NeighbourSearch:
-    corpus, top_k, threshold = session.corpus, settings.similar_top_k, settings.similar_threshold
+    corpus, top_k, threshold = session.corpus, settings.similar_top_k, settings.threshold
     if diff.chunks_after(corpus.record.chunks, new.count) > settings.exact_up_to:
         return ApproximateSearch(corpus, top_k, threshold)
     ids: list[str] = []

@@ -9,6 +9,7 @@ from neo4j.exceptions import ClientError
 from pipeline.db.catalogue import Corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.projections import Projection, drop_projection, ensure_projection, is_missing, run_on_projection
+from pipeline.embedding.everyday import BUNDLED, Scale
 from pipeline.errors import Superseded
 from pipeline.ids import digest
 from pipeline.retrieve.fusion import Ranked, ranked
@@ -20,10 +21,11 @@ from pipeline.settings import WalkSettings
 class GdsWalk:
     """Walks one corpus. Thread-safe."""
 
-    def __init__(self, corpus: CorpusHandle, settings: WalkSettings) -> None:
+    def __init__(self, corpus: CorpusHandle, settings: WalkSettings, scale: Scale = BUNDLED) -> None:
         self._client = corpus.client
         self._corpus = corpus
         self._settings = settings
+        self._scale = scale
 
     def prepare(self, generation: int, chunks: int) -> None:
         """Project a generation of so many chunks, unless it is projected."""
@@ -64,13 +66,13 @@ class GdsWalk:
         return ranked(Leg.GRAPH, dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True)) if rows else {})
 
     def _projection(self, generation: int) -> Projection:
-        return walk_projection(self._corpus.record, generation, self._settings)
+        return walk_projection(self._corpus.record, generation, self._settings, self._scale)
 
     def _project(self, generation: int, chunks: int) -> Callable[[str], object]:
         corpus = self._corpus.at(generation)
 
         def project(name: str) -> None:
-            corpus.read("project", graph=name, chunks=chunks, **_weights(self._settings))
+            corpus.read("project", graph=name, chunks=chunks, **_weights(self._settings, self._scale))
             try:
                 corpus.check_visible()
             except Superseded:
@@ -81,13 +83,19 @@ class GdsWalk:
         return project
 
 
-def walk_projection(corpus: Corpus, generation: int, settings: WalkSettings) -> Projection:
+def walk_projection(corpus: Corpus, generation: int, settings: WalkSettings, scale: Scale = BUNDLED) -> Projection:
     """Return the projection of a generation with the edge weights of these settings."""
-    return Projection(corpus.id, "walk", generation, digest(*map(str, _weights(settings).values())))
+    return Projection(corpus.id, "walk", generation, digest(*map(str, _weights(settings, scale).values())))
 
 
-def _weights(settings: WalkSettings) -> dict[str, float]:
-    return {"title": settings.title, "link": settings.link, "similar": settings.similar, "next": settings.next}
+def _weights(settings: WalkSettings, scale: Scale) -> dict[str, float]:
+    return {
+        "title": settings.title,
+        "link": settings.link,
+        "similar": settings.similar * scale.slope,
+        "least": settings.similar * scale.offset,
+        "next": settings.next,
+    }
 
 
 def _rows(weights: Mapping[str, float]) -> list[dict[str, Any]]:

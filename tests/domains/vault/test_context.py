@@ -19,8 +19,8 @@ from pipeline.domains.vault.evidence import Evidence, Threshold
 from pipeline.domains.vault.note import Note, NoteType, Scope
 from pipeline.domains.vault.settings import VaultSettings
 from pipeline.domains.vault.stored import NoteGraph, NoteLink
+from pipeline.embedding.everyday import everyday_messages
 from pipeline.errors import ConfigurationError, CorpusError, QuestionError
-from pipeline.retrieve.chance import everyday_messages
 from tests.domains.vault.apiary import MESSAGES, NOTES, OFF_TOPIC
 
 

@@ -14,11 +14,12 @@ from typer.testing import CliRunner
 from pipeline.cli.app import app
 from pipeline.errors import QuerySetError
 from pipeline.evaluate.datasets import Query
-from pipeline.evaluate.measures import mean_measures
-from pipeline.evaluate.tuning.learn import fit_scorer
+from pipeline.evaluate.measures import MEASURES, mean_measures
+from pipeline.evaluate.tuning.learn import Learned, fit_scorer
 from pipeline.evaluate.tuning.lessons import Example, Lesson, Lessons, NameLesson, remembering
 from pipeline.evaluate.tuning.lessons import name_lessons as lessons_of_names
-from pipeline.evaluate.tuning.tune import Learned, check_sets, learnable, select_features, tune
+from pipeline.evaluate.tuning.tune import LEAST, check_sets, learnable, select_features, tune
+from pipeline.json_values import plain
 from pipeline.progress import Progress
 from pipeline.retrieve.candidates import Candidates
 from pipeline.retrieve.expansion import Mentions, Neighbourhood
@@ -68,9 +69,10 @@ def recall(measures: tuple[Mapping[str, float], ...]) -> float:
 
 
 def test_sets_left_out_gain_what_the_others_teach() -> None:
-    tuned = tune([lessons(name) for name in "abc"], SETTINGS, Progress())
+    tuned = tune([lessons(name) for name in "abc"], SETTINGS, Progress(), anew=True)
 
     assert all(recall(one.hybrid) == 0 for one in tuned.judged)
+    assert not any(one.other_questions for one in tuned.judged)
     assert all(recall(one.left_out) == 1 for one in tuned.judged)
     assert tuned.gain("recall@2").low > 0
 
@@ -140,10 +142,10 @@ def test_a_reranker_reads_each_passage_once_for_all_that_is_learned() -> None:
 def test_a_set_is_judged_by_what_other_kinds_teach_too() -> None:
     several = [lessons("a", "wiki"), lessons("b", "wiki"), lessons("c", "docs")]
 
-    judged = tune(several, SETTINGS, Progress()).judged
+    judged = tune(several, SETTINGS, Progress(), anew=True).judged
 
     assert [(one.kind, bool(one.of_other_kinds)) for one in judged] == [("wiki", True), ("wiki", True), ("docs", True)]
-    assert not any(one.of_other_kinds for one in tune(several[:2], SETTINGS, Progress()).judged)
+    assert not any(one.of_other_kinds for one in tune(several[:2], SETTINGS, Progress(), anew=True).judged)
 
 
 def dataset_of(given: Iterable[Example]) -> str:
@@ -181,8 +183,9 @@ def test_nothing_is_learned_from_what_is_judged(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(f"pipeline.evaluate.tuning.tune.{name}", spy)
     monkeypatch.setattr("pipeline.evaluate.tuning.tune._judge", judge)
 
-    tune([lessons(name, "wiki" if name in "ab" else "docs") for name in bits], SETTINGS, Progress())
+    tune([lessons(name, "wiki" if name in "ab" else "docs") for name in bits], SETTINGS, Progress(), anew=True)
 
+    judged = [one for one in judged if one[1] <= bits.keys()]  # the rest is by the weights in use
     assert len(judged) == 3 * len(bits)
     for name in bits:
         kind = {"a", "b"} if name in "ab" else {"c", "d"}
@@ -209,7 +212,7 @@ def test_features_are_chosen_by_what_the_others_teach(monkeypatch: pytest.Monkey
 def test_names_that_mislead_learn_to_be_doubted_and_the_order_stays_that_of_the_text() -> None:
     sets = [lessons("a"), misled(lessons("b")), lessons("c"), misled(lessons("d"))]
 
-    tuned = tune(sets, SETTINGS, Progress())
+    tuned = tune(sets, SETTINGS, Progress(), anew=True)
 
     assert [recall(one.left_out) for one in tuned.judged] == [1, 1, 1, 1]
     sure = {row.low: row.leads for row in tuned.calibration if row.count}
@@ -238,7 +241,7 @@ def test_a_feature_that_misleads_where_it_was_not_learned_is_dropped() -> None:
 
 
 def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tuned = tune([lessons(name) for name in "ab"], SETTINGS, Progress())
+    tuned = tune([lessons(name, count=5) for name in "ab"], SETTINGS, Progress())
     (tmp_path / "tuned.toml").write_text(tuned.to_toml(), encoding="utf-8")
     monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "tuned.toml"))
 
@@ -246,40 +249,114 @@ def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: py
 
     assert (settings.names, settings.scorer) == (tuned.learned.names, tuned.learned.scorer)
     assert tomllib.loads(tuned.to_toml()).keys() == {"names", "scorer"}
+    assert f"# {tuned.verdict.sentence}\n" in tuned.to_toml()
 
 
-@pytest.mark.parametrize("names", [[], ["one"], ["one", "one"]])
-def test_one_set_or_two_of_one_name_are_refused(names: list[str]) -> None:
+@pytest.mark.parametrize(("names", "anew"), [([], False), (["one", "one"], False), ([], True), (["one"], True)])
+def test_too_few_sets_or_two_of_one_name_are_refused(names: list[str], anew: bool) -> None:
     with pytest.raises(QuerySetError, match="Nothing can be judged"):
-        check_sets(names)
+        check_sets([(name, 50) for name in names], anew=anew)
+
+
+def test_fewer_than_ten_questions_are_refused_with_what_to_do() -> None:
+    with pytest.raises(
+        QuerySetError, match=r"one, two: 9 judged questions, .* 10 or more\.\s+Judge 1 more: .*--suggest"
+    ):
+        check_sets([("one", 4), ("two", LEAST - 5)])
+    check_sets([("one", 4), ("two", LEAST - 4)])
+    check_sets([("one", LEAST)])
+
+
+def test_several_sets_are_judged_by_other_questions_other_sets_and_other_kinds() -> None:
+    several = [lessons("a", "wiki", 5), lessons("b", "wiki", 5), lessons("c", "docs", 5)]
+
+    tuned = tune(several, SETTINGS, Progress())
+
+    for one, given in zip(tuned.judged, several, strict=True):
+        ways = (one.hybrid, one.in_use, one.of_other_kinds, one.left_out, one.other_questions, one.shipped)
+        assert [len(way) for way in ways] == [5] * 6
+        assert one.queries == tuple(lesson.query.id for lesson in given.lessons)
+    assert sum(row.count for row in tuned.calibration) == 15
+    assert tuned.verdict.questions == 15
+
+
+def test_the_json_holds_the_verdict_and_each_question_before_and_after() -> None:
+    tuned = tune([lessons("a")], SETTINGS, Progress())
+
+    document = json.loads(json.dumps(plain(tuned)))
+
+    assert document["verdict"]["answer"] == "unknown"
+    assert document["verdict"]["sentence"] == tuned.verdict.sentence
+    (queryset,) = document["querysets"]
+    assert queryset["metrics"].keys() == {"hybrid", "in_use", "other_questions", "all_sets"}
+    assert [row["query"] for row in queryset["per_query"]] == [str(number) for number in range(12)]
+    assert queryset["per_query"][0]["in_use"].keys() == queryset["per_query"][0]["left_out"].keys() == set(MEASURES)
+    assert document["learned"] == {
+        "names": tuned.learned.names.model_dump(),
+        "scorer": tuned.learned.scorer.model_dump(),
+    }
+
+
+def write_queryset(folder: Path, count: int) -> Path:
+    """Animals, of which a word that only the question has in common with the right document tells which is meant."""
+    animals = "otter beaver badger heron marten weasel polecat stoat lynx hare vole shrew dormouse hedgehog".split()
+    folder.mkdir()
+    documents = [
+        {"id": word, "title": word.title(), "text": f"The {word} of the {folder.name} eats fish by night."}
+        for word in animals
+    ]
+    queries = [{"id": word, "query": f"What does the {word} eat?"} for word in animals[:count]]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (folder / "qrels.tsv").write_text("q\td\tr\n" + "".join(f"{word}\t{word}\t1\n" for word in animals[:count]))
+    return folder
 
 
 @pytest.mark.slow
-def test_the_command_learns_from_folders_and_writes_a_file(tmp_path: Path, server_environment: dict[str, str]) -> None:
-    words = ["otter", "beaver", "badger", "heron"]
-    for name in ("north", "south"):
-        folder = tmp_path / name
-        folder.mkdir()
-        documents = [
-            {"id": word, "title": word.title(), "text": f"The {word} of the {name} eats fish."} for word in words
-        ]
-        queries = [{"id": word, "query": f"What does the {word} eat?"} for word in words]
-        (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
-        (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
-        (folder / "qrels.tsv").write_text("q\td\tr\n" + "".join(f"{word}\t{word}\t1\n" for word in words))
+def test_the_command_learns_from_one_folder_says_its_verdict_first_and_writes_files(
+    tmp_path: Path, server_environment: dict[str, str]
+) -> None:
+    folder, output, report = write_queryset(tmp_path / "north", 12), tmp_path / "tuned.toml", tmp_path / "tuned.json"
 
-    output = tmp_path / "tuned.toml"
     result = CliRunner().invoke(
-        app, ["tune", str(tmp_path / "north"), str(tmp_path / "south"), "--output", str(output)], env=server_environment
+        app, ["tune", str(folder), "--output", str(output), "--json", str(report)], env=server_environment
     )
 
     assert result.exit_code == 0, result.output
+    verdict = json.loads(report.read_text())["verdict"]
+    assert (verdict["questions"], verdict["answer"]) == (12, "unknown")  # all are found first already
+    shown = " ".join(result.stdout.split())
+    assert shown.startswith(verdict["sentence"])
+    assert "holds what was learned all the same" in shown
+    assert "other questions" in shown
+    assert f"# {verdict['sentence']}" in output.read_text()
+    assert tomllib.loads(output.read_text()).keys() == {"names", "scorer"}
+
+
+@pytest.mark.slow
+def test_the_command_learns_from_several_folders_anew(tmp_path: Path, server_environment: dict[str, str]) -> None:
+    folders = [str(write_queryset(tmp_path / name, 6)) for name in ("north", "south")]
+    output = tmp_path / "tuned.toml"
+
+    result = CliRunner().invoke(app, ["tune", *folders, "--anew", "--output", str(output)], env=server_environment)
+
+    assert result.exit_code == 0, result.output
     assert "other sets" in result.output
+    assert "other questions" not in result.output
     assert "lead to a relevant document" in result.output
     assert tomllib.loads(output.read_text()).keys() == {"names", "scorer"}
 
 
-def test_the_command_wants_two_querysets(tmp_path: Path) -> None:
+def test_the_command_wants_ten_questions(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["tune", str(write_queryset(tmp_path / "north", 9))])
+
+    assert result.exit_code == 2
+    shown = " ".join(result.output.split())
+    assert "north: 9 judged questions, and tune learns from 10 or more" in shown
+    assert "hoprank evaluate DIR --suggest 10" in shown
+
+
+def test_the_command_wants_a_queryset(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["tune", str(tmp_path)])
 
     assert result.exit_code == 2

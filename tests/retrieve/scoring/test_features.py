@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.edges import EdgeKind
+from pipeline.retrieve.chance import Chance
 from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.scoring.confidence import NamedEntity
@@ -96,6 +97,32 @@ def test_the_document_of_a_passage_has_a_say_in_its_vector_score() -> None:
     # The cosines of the leg are 0.7 on average, and deviate by 0.1: those of the centroids, 1 and 0, by 3 and -7.
     assert scores == pytest.approx([1.0, 0.7 * -1.0 + 0.3 * 3.0, 0.7 * -1.0 + 0.3 * -7.0, -1.0], abs=1e-5)
     assert column("document", passages=long) == column("document")
+
+
+def test_cosines_count_by_what_chance_brings() -> None:
+    towards = np.array((0.6, 0.8), dtype=np.float32)
+    long = {**PASSAGES, "c2": replace(PASSAGES["c2"], centroid=towards)}
+
+    by_ranking, by_chance = (column("vector", replace(EVIDENCE, unit=unit), long) for unit in (None, 0.05))
+
+    # The ranking's deviation is 0.1.
+    assert by_chance == pytest.approx([2 * score for score in by_ranking])
+    assert column("document", replace(EVIDENCE, unit=0.05), long) == column("document", passages=long)
+
+
+@given(st.floats(0.0, 0.9))
+def test_pressed_cosines_with_pressed_chance_are_the_same_evidence(press: float) -> None:
+    def features(shift: float, slope: float) -> list[list[float]]:
+        vector = Ranked("vector", {id_: shift + slope * score for id_, score in EVIDENCE.vector.scores.items()})
+        legs = (vector, EVIDENCE.fulltext, EVIDENCE.walk)
+        chance = Chance(shift + slope * 0.2, slope * 0.04)
+        matrix: list[list[float]] = compute_features(
+            "mill river", (), PASSAGES, legs, (ADA,), HERE, chance
+        ).matrix.tolist()
+        return matrix
+
+    for row, pressed in zip(features(0.0, 1.0), features(press, 1 - press), strict=True):
+        assert pressed == pytest.approx(row)
 
 
 def test_a_leg_that_tells_nothing_apart_is_not_smoothed() -> None:

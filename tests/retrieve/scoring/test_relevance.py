@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.embedding.embedder import Embedder
 from pipeline.errors import ConfigurationError, QuestionError
-from pipeline.records import Fingerprint, Hit, Vector
-from pipeline.retrieve.chance import Chance, chance_of, everyday_messages, everyday_vectors
+from pipeline.records import Hit
+from pipeline.retrieve.chance import Chance, chance_of
 from pipeline.retrieve.expansion import Neighbourhood
 from pipeline.retrieve.fusion import Ranked, ranked
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem, unknown
@@ -232,50 +228,3 @@ def test_messages_that_a_corpus_knows_about_do_not_raise_its_chance() -> None:
 def test_chunks_that_are_all_alike_have_a_deviation_too() -> None:
     assert (chance := chance_of([0.3] * 5)) is not None
     assert chance.beyond(0.4) == pytest.approx(10)
-
-
-def test_the_everyday_messages_are_many_and_different() -> None:
-    assert len(set(everyday_messages())) == len(everyday_messages()) == 40
-
-
-class Counting(Embedder):
-    """An embedder of two dimensions that counts what it embeds."""
-
-    name, dimension, max_tokens, identity = "counting", 2, 10, Fingerprint("counting@1/2")
-    asked = 0
-
-    def encode(self, texts: Sequence[str], done: object = None, *, precision: object = None) -> Vector:
-        raise NotImplementedError
-
-    def token_offsets(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        raise NotImplementedError
-
-    def embed_query(self, text: str) -> list[float]:
-        self.asked += bool(text)
-        return [0.6, 0.8]
-
-
-def test_the_vectors_of_everyday_messages_are_embedded_once_for_a_model(tmp_path: Path) -> None:
-    embedder = Counting()
-    first, again = (everyday_vectors(embedder, tmp_path / "new") for _ in range(2))
-
-    assert embedder.asked == 40
-    assert first.shape == (40, 2)
-    assert np.array_equal(first, again)
-
-
-@pytest.mark.parametrize("kept", [0, 100])
-def test_vectors_that_were_damaged_on_disk_are_embedded_anew(tmp_path: Path, kept: int) -> None:
-    embedder = Counting()
-    everyday_vectors(embedder, tmp_path)
-    (file,) = tmp_path.iterdir()
-    file.write_bytes(file.read_bytes()[:kept])
-
-    assert everyday_vectors(embedder, tmp_path).shape == (40, 2)
-    assert embedder.asked == 80
-
-
-def test_where_nothing_can_be_kept_the_messages_are_embedded_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-
-    assert everyday_vectors(Counting(), tmp_path / "file").shape == (40, 2)

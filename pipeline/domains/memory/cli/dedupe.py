@@ -27,7 +27,7 @@ def plan(
 ) -> None:
     """Show which entities are the same thing, and why; nothing is changed."""
     with run.opened() as memory:
-        made = domain.plan.plan(memory.graph(), memory.settings)
+        made = domain.plan.plan(memory.graph(), memory.settings, memory.scale)
     if output:
         made.write(output)
     alike = made.groups or made.review
@@ -47,7 +47,7 @@ def apply(
     """Merge the entities of a plan, or pairs of its review."""
     with run.opened() as memory:
         graph = memory.graph()
-        made = domain.plan.Plan.read(file) if file else domain.plan.plan(graph, memory.settings)
+        made = domain.plan.Plan.read(file) if file else domain.plan.plan(graph, memory.settings, memory.scale)
         if accept:
             made = domain.plan.accepted(made, [_pair(text) for text in accept])
         merged = domain.apply.apply(graph, _journal(memory), made)

@@ -16,6 +16,7 @@ from pipeline.domains.memory.dedupe import variants
 from pipeline.domains.memory.dedupe.variants import Name, Variant
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.settings import MemorySettings
+from pipeline.embedding.everyday import BUNDLED, Scale
 from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.grouping import grouped
 from pipeline.knowledge.records import Json
@@ -107,10 +108,12 @@ def find_candidates(
     vectors: Mapping[str, Sequence[float]],
     places: Mapping[str, frozenset[Place]],
     settings: MemorySettings,
+    scale: Scale = BUNDLED,
 ) -> list[Candidate]:
     """Return the candidates among entities, ordered by their ids; homonyms are none.
 
-    ``vectors`` are the embeddings of those that have one, and ``places`` their places in the graph, by id.
+    ``vectors`` are the embeddings of those that have one, and ``places`` their places in the graph, by id. Cosines are
+    told as the bundled model's; ``scale`` is that of the vectors.
     """
     by_id = {subject.id: subject for subject in subjects}
     in_order = sorted(subjects, key=lambda subject: subject.id)
@@ -118,13 +121,14 @@ def find_candidates(
     cosines: dict[Pair, float] = {}
     named: set[Pair] = set()
     for group in groups.values():
-        cosines |= _near(group, vectors, settings.dedupe_cosine)
+        cosines |= _near(group, vectors, scale.cosine(settings.dedupe_cosine))
         if group[0].entity.type not in settings.dedupe_whole_names:
             named |= _pairs_by_name(group)
     for pair in named - cosines.keys():
         if all(id_ in vectors for id_ in pair):
             first, second = unit_vectors([vectors[id_] for id_ in pair])
             cosines[pair] = round(float(first @ second), 4)
+    cosines = {pair: round(scale.bundled(cosine), 4) for pair, cosine in cosines.items()}
     pairs = sorted(cosines.keys() | named)
     judged = (_judge(by_id[a], by_id[b], cosines.get((a, b)), places, settings) for a, b in pairs)
     return [candidate for candidate in judged if candidate]

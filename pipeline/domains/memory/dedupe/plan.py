@@ -15,6 +15,7 @@ from pipeline.domains.memory.dedupe.candidates import Candidate, Pair, Place, Su
 from pipeline.domains.memory.records import Entity
 from pipeline.domains.memory.schema import MEMORY, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
+from pipeline.embedding.everyday import BUNDLED, Scale
 from pipeline.errors import GraphError
 from pipeline.files import Guard, read_json
 from pipeline.files.limits import LARGE_LIMITS
@@ -90,13 +91,16 @@ def _plans() -> TypeAdapter[Plan]:
     return TypeAdapter(Plan)
 
 
-def plan(graph: KnowledgeGraph, settings: MemorySettings) -> Plan:
-    """Return the plan of merges of a memory's graph, from its entities and the facts that hold now."""
+def plan(graph: KnowledgeGraph, settings: MemorySettings, scale: Scale = BUNDLED) -> Plan:
+    """Return the plan of merges of a memory's graph, from its entities and the facts that hold now.
+
+    ``scale`` is that of its model's cosines.
+    """
     schema = schema_of(settings)
     nodes = [node for kind in schema.nodes if kind != MEMORY for node in graph.find_nodes_by_type(kind)]
     edges = [edge for kind in relation_types(schema) for edge in graph.get_edges_by_type(kind)]
     vectors = {node.id: node.embedding for node in nodes if node.embedding is not None}
-    return make_plan(graph.name, [Entity.of(node) for node in nodes], vectors, edges, settings)
+    return make_plan(graph.name, [Entity.of(node) for node in nodes], vectors, edges, settings, scale)
 
 
 def make_plan(
@@ -105,14 +109,15 @@ def make_plan(
     vectors: Mapping[str, Sequence[float]],
     edges: Iterable[KnowledgeEdge],
     settings: MemorySettings,
+    scale: Scale = BUNDLED,
 ) -> Plan:
     """Return the plan of merges of entities, whatever their order.
 
-    ``vectors`` are the embeddings by id, ``edges`` the facts among the entities.
+    ``vectors`` are the embeddings by id, of that ``scale``, ``edges`` the facts among the entities.
     """
     subjects = {subject.id: subject for subject in map(Subject.read, entities)}
     places, facts = _places(edges)
-    candidates = steps.find_candidates(list(subjects.values()), vectors, places, settings)
+    candidates = steps.find_candidates(list(subjects.values()), vectors, places, settings, scale)
 
     @cache
     def compared(first: str, second: str) -> str:

@@ -172,7 +172,7 @@ def first_document(hoprank: HopRank, corpus: str, question: str) -> str:
     ("leg", "engine", "queries"),
     [
         (Leg.WHOLE, "local", ["explore", "hydrate"]),
-        (Leg.WHOLE, "gds", ["explore", "walk", "hydrate"]),
+        (Leg.WHOLE, "gds", ["explore", "hydrate", "walk"]),
         (Leg.HYBRID, "gds", ["explore", "hydrate"]),
         (Leg.VECTOR, "gds", ["vector_candidates", "hydrate"]),
     ],
@@ -187,7 +187,8 @@ def test_a_search_takes_two_round_trips_and_one_for_gds(
 
     fresh.search(QUESTION, corpus=library, leg=leg, top_k=10)
 
-    assert asked == queries
+    # Beside GDS hits are read in a thread.
+    assert sorted(asked) == sorted(queries)
 
 
 def test_hits_that_are_at_hand_are_not_read_again(hoprank: HopRank, library: str, asked: list[str]) -> None:

@@ -194,4 +194,4 @@ def test_sets_of_any_size_teach_the_same() -> None:
     once = scorers_near(SHIPPED.scorer, [much, little], [1.0])[0].scorer
     twice = scorers_near(SHIPPED.scorer, [much, little * 2], [1.0 * 30 / 25])[0].scorer
 
-    assert distance(once, twice) < 0.02 * sum(sum(getattr(once, of).values()) for of in ("unnamed", "named"))
+    assert distance(once, twice) < 0.05 * sum(sum(getattr(once, of).values()) for of in ("unnamed", "named"))

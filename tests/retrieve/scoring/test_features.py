@@ -103,11 +103,20 @@ def test_cosines_count_by_what_chance_brings() -> None:
     towards = np.array((0.6, 0.8), dtype=np.float32)
     long = {**PASSAGES, "c2": replace(PASSAGES["c2"], centroid=towards)}
 
-    by_ranking, by_chance = (column("vector", replace(EVIDENCE, unit=unit), long) for unit in (None, 0.05))
+    def counted(chance: float | None, chunks: int = 100_000) -> float:
+        evidence = replace(EVIDENCE, chance=chance, neighbourhood=replace(HERE, chunks=chunks))
+        first, second = (column("vector", each, long) for each in (evidence, EVIDENCE))
+        assert first == pytest.approx([score * first[0] / second[0] for score in second])
+        assert column("document", evidence, long) == column("document", passages=long)
+        return first[0] / second[0]
 
-    # The ranking's deviation is 0.1.
-    assert by_chance == pytest.approx([2 * score for score in by_ranking])
-    assert column("document", replace(EVIDENCE, unit=0.05), long) == column("document", passages=long)
+    # The ranking's deviation is 0.1, and 1.4 deviations of chance count as one.
+    assert counted(0.1 / 1.4 / 1.5) == pytest.approx(1.5, abs=1e-3)
+    assert counted(0.1 / 1.4) == pytest.approx(1.0)
+    assert counted(0.001) == pytest.approx(2.0, abs=1e-3), "at most"
+    assert counted(1.0) == pytest.approx(0.5, abs=1e-3), "at least"
+    assert counted(None) == counted(0.001, chunks=2) == 1.0, "the ranking holds all chunks"
+    assert 1.0 < counted(0.001, chunks=4) < 1.5
 
 
 @given(st.floats(0.0, 0.9))

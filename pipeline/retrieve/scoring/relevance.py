@@ -85,7 +85,7 @@ class Evidence:
         shares = self._shares() if self.by_words else ()
         return QuestionSigns(
             meaning=self._beyond(max(self.vector.scores.values(), default=0.0)),
-            words=math.log1p(max(self.fulltext.scores.values(), default=0.0)),
+            words=math.log1p(max((0.0, *self.fulltext.scores.values()))),
             names=self.confidence,
             share=max(shares, default=0.0),
         )

@@ -37,6 +37,7 @@ EXCEPTIONS = {
     r"export ": "names a server, a model or a file of the reader's own",
     r"python tests/benchmarks/|.*DATA_DIR": DATA,
     r"hoprank reembed .*BAAI": "needs a model hub: tests/flows/test_maintain.py",
+    r"hoprank .*retrieve\.reranker=OWNER/NAME": "needs a model hub: tests/retrieve/test_reranker.py",
     r"hoprank tools connect": "needs a live server of tools: tests/domains/tools/test_live.py",
     r"sh dir/import.sh": "needs Neo4j's own import: tests/transfer/test_neo4j_admin.py",
     r"hoprank (ingest|sync) .*(s3|https)://": "needs an object store: tests/ingest/sources/test_urls.py",

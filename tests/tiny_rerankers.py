@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from sentence_transformers import CrossEncoder, MultiVectorEncoder
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, BertModel, PreTrainedTokenizerFast
 
+from pipeline.embedding.reranker import Read, Reranker
 from tests.conftest import LIBRARY
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -19,6 +21,19 @@ WORDS = (
     *sorted({word for texts in LIBRARY.values() for word in re.findall(r"\w+", " ".join(texts).lower())}),
 )
 LONGEST = 64  # tokens of a text, or of a pair
+
+
+def noted_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of the rerankers that are loaded from now on."""
+    loads: list[str] = []
+    load = Reranker._load
+
+    def noted(self: Reranker) -> Read:
+        loads.append(self.name)
+        return load(self)
+
+    monkeypatch.setattr(Reranker, "_load", noted)
+    return loads
 
 
 def cross_encoder(folder: Path, *, plain: bool = False, labels: int = 1) -> str:

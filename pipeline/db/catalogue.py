@@ -90,6 +90,10 @@ class Corpus:
         of_model = (vector_label(self.fingerprint),) if self.filterable else ()
         return (self.label, self.vector_index, *of_model)
 
+    def has_vectors_of(self, model: Fingerprint) -> bool:
+        """Return whether its vectors can be compared with those of this model."""
+        return model.is_comparable(Fingerprint.of(self.fingerprint))
+
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:
         """Make a corpus from its node's properties."""
@@ -280,7 +284,7 @@ def create_corpus(
 
 def check_model(corpus: Corpus, model: Fingerprint) -> None:
     """Raise FingerprintError unless the corpus's vectors can be compared with those of this model."""
-    if not model.is_comparable(Fingerprint.of(corpus.fingerprint)):
+    if not corpus.has_vectors_of(model):
         raise FingerprintError(
             f"The corpus {corpus.name!r} was embedded with {corpus.fingerprint}, not with {model}.",
             "Set embed.model to the one it was made with, ingest into a new corpus, or run hoprank reembed.",

@@ -48,7 +48,7 @@ def ablate(
     rerankers = _rerankers(every)
     sets = []
     for dataset, folder in [(read_dataset(folder, split), folder) for folder in folders]:
-        kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
+        kept = _kept_as(corpus_name, dataset, folders)
         part = progress.of(dataset.name)
         with ingested(hoprank, dataset, folder, kept, part) as (name, _, _):
             whole, *without = (_results(hoprank, dataset, name, settings, rerankers, part) for settings in every)
@@ -76,7 +76,7 @@ def try_settings(
     rerankers = _rerankers(both)
     trials = []
     for dataset, folder in [(read_dataset(folder, split), folder) for folder in folders]:
-        kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
+        kept = _kept_as(corpus_name, dataset, folders)
         part = progress.of(dataset.name)
         with ingested(hoprank, dataset, folder, kept, part) as (name, documents, _):
             results = [_results(hoprank, dataset, name, settings, rerankers, part) for settings in both]
@@ -85,6 +85,11 @@ def try_settings(
         latencies = (median(one.latency_ms or 0.0 for one in found) for found in results)
         trials.append(Trial(compare(first, second, Leg.WHOLE), documents, *latencies))
     return trials
+
+
+def _kept_as(corpus_name: str | None, dataset: Dataset, folders: Sequence[Path]) -> str | None:
+    """Return the name of the corpus that is kept of a dataset, one of several folders or the only one."""
+    return f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
 
 
 def _check_differ(before: Settings, after: Settings) -> None:
@@ -131,7 +136,7 @@ def tune(
     check_sets([(dataset.name, len(dataset.queries)) for dataset in datasets], anew=anew or select)
     sets = []
     for dataset, folder in zip(datasets, folders, strict=True):
-        kept = f"{corpus_name}/{dataset.name}" if corpus_name and len(folders) > 1 else corpus_name
+        kept = _kept_as(corpus_name, dataset, folders)
         with ingested(hoprank, dataset, folder, kept, progress.of(dataset.name)) as (name, _, _):
             kind = folder.resolve().parent.name
             retriever = hoprank.retriever(name)

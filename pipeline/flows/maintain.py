@@ -34,7 +34,6 @@ from pipeline.knowledge.load import load
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
-from pipeline.records import Fingerprint
 from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
 from pipeline.transfer.formats import Format, Part
@@ -143,7 +142,7 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
         )
     head = {"fingerprint": embedder.fingerprint, "dimension": embedder.dimension}
     # A threshold of another model has no meaning in this one's cosines.
-    same = embedder.identity.is_comparable(Fingerprint.of(corpus.record.fingerprint))
+    same = corpus.record.has_vectors_of(embedder.identity)
     kept = {name: value for name, value in corpus.record.links.items() if same or name != "similar_threshold"}
     links = with_threshold(settings, embedder).kept_by(kept)
     return _rebuild(corpus, _embed(client, embedder), links, settings.ingest.wait, head, progress)

@@ -298,8 +298,9 @@ class Retrievers:
             corpus = open_corpus(self._client, name)
             check_model(corpus.record, self._embedder.identity)
             embedder = self._embedder
-            make = partial(Retriever, corpus, embedder.embed_query, self._settings, embedder.reads)
-            return make(self._everyday, self._reranker)
+            return Retriever(
+                corpus, embedder.embed_query, self._settings, embedder.reads, self._everyday, self._reranker
+            )
 
         return self._by_name.get(name, opened)
 

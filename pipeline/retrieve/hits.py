@@ -52,7 +52,10 @@ class HitReader:
 
     @contextmanager
     def reading(self, ids: Sequence[str], generation: int) -> Iterator[None]:
-        """Read hits in a thread while the context lasts, so that :meth:`read` finds them kept."""
+        """Read hits in a thread while the context lasts, so that :meth:`read` finds them kept; for none, do nothing."""
+        if not ids:
+            yield
+            return
 
         def read() -> None:
             # A fault of the server will be met again by the read that needs them.

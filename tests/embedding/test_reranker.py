@@ -14,10 +14,10 @@ from sentence_transformers import CrossEncoder, MultiVectorEncoder
 
 from pipeline.embedding.backends import make_reranker
 from pipeline.embedding.model_files import BUNDLED_MODEL
-from pipeline.embedding.reranker import Read, Reranker
+from pipeline.embedding.reranker import Reranker
 from pipeline.errors import ConfigurationError, ExtraMissing
 from pipeline.settings import load_settings
-from tests.tiny_rerankers import cross_encoder, multi_vector
+from tests.tiny_rerankers import cross_encoder, multi_vector, noted_loads
 
 pytestmark = pytest.mark.slow
 
@@ -96,14 +96,7 @@ def test_what_onnx_cannot_do_the_model_does(tmp_path: Path, caplog: pytest.LogCa
 def test_sixteen_threads_share_one_model_and_get_what_each_gets_alone(
     kind: str, by_onnx: bool, folders: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loads: list[str] = []
-    load = Reranker._load
-
-    def noted(self: Reranker) -> Read:
-        loads.append(self.name)
-        return load(self)
-
-    monkeypatch.setattr(Reranker, "_load", noted)
+    loads = noted_loads(monkeypatch)
     reranker = Reranker(folders[kind], device="cpu", onnx=tmp_path if by_onnx else None)
     barrier = threading.Barrier(16)
 

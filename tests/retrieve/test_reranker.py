@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
-from pipeline.embedding.reranker import Read, Reranker
+from pipeline.embedding.reranker import Reranker
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import ScorerSettings
@@ -139,14 +139,9 @@ def test_one_that_is_not_there_is_an_error_and_no_fallback(hoprank: HopRank, lib
 def test_corpora_share_one(
     hoprank: HopRank, library: str, folder: str, corpus_name: str, jsonl: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loads: list[str] = []
-    load = Reranker._load
+    from tests.tiny_rerankers import noted_loads  # imports PyTorch
 
-    def noted(self: Reranker) -> Read:
-        loads.append(self.name)
-        return load(self)
-
-    monkeypatch.setattr(Reranker, "_load", noted)
+    loads = noted_loads(monkeypatch)
     hoprank.ingest(jsonl([{"id": "otter", "text": "The otter swims."}]), corpus=corpus_name)
     reranking = with_reranker(hoprank, folder)
 

@@ -143,16 +143,8 @@ def comparison_views(comparison: Comparison, measure: str, most: int) -> list[Re
     table.add_column("measure", no_wrap=True)
     add_numbers(table, "A", "B", "B - A", "95% interval", "wins", "losses", "ties")
     for row in comparison.rows:
-        difference = row.difference
-        table.add_row(
-            row.measure,
-            f"{100 * row.before:.1f}",
-            f"{100 * row.after:.1f}",
-            f"{100 * difference.mean:+.1f}",
-            f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}",
-            *(f"{count:,}" for count in (row.wins, row.losses, row.ties)),
-            style="" if difference.is_noise else "bold",
-        )
+        counts = (row.wins, row.losses, row.ties)
+        _add_gain(table, (row.measure,), (row.before, row.after), row.difference, counts)
     changes = list(comparison.changes[measure].items())
     losses = [(query, change) for query, change in changes if change < 0]
     wins = [(query, change) for query, change in reversed(changes) if change > 0]
@@ -186,23 +178,23 @@ def trial_table(trials: Sequence[Trial], assignments: Iterable[str]) -> Table:
         name, queries = trial.comparison.queryset, counted(trial.comparison.queries, "query", "queries")
         for first, measure in zip((name, f"  {queries}", ""), _OF_TRIALS, strict=True):
             row = trial.measured(measure)
-            _add_gain(table, first, measure, (row.before, row.after), row.difference, (row.wins, row.losses))
+            _add_gain(table, (Text(first), measure), (row.before, row.after), row.difference, (row.wins, row.losses))
         _add_latency(table, trial.before_ms, trial.after_ms)
     for measure in _OF_TRIALS if len(trials) > 1 else ():
         rows = [trial.measured(measure) for trial in trials]
         means = (fmean(row.before for row in rows), fmean(row.after for row in rows))
         counts = (sum(row.wins for row in rows), sum(row.losses for row in rows))
         first = "mean of all" if measure == _OF_TRIALS[0] else ""
-        _add_gain(table, first, measure, means, compares.pooled(trials, measure), counts)
+        _add_gain(table, (first, measure), means, compares.pooled(trials, measure), counts)
     return table
 
 
 def _add_gain(
-    table: Table, first: str, measure: str, means: Sequence[float], gain: Interval, counts: Sequence[int]
+    table: Table, heads: Sequence[RenderableType], means: Sequence[float], gain: Interval, counts: Sequence[int]
 ) -> None:
+    """Add a row of two means in percent, their difference, and queries; bold if it is beyond chance."""
     table.add_row(
-        Text(first),
-        measure,
+        *heads,
         *(f"{100 * mean:.1f}" for mean in means),
         f"{100 * gain.mean:+.1f}",
         f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}",

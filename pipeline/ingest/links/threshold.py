@@ -6,7 +6,6 @@ A corpus keeps the number, since an update needs the same whatever has become of
 from pipeline.db.catalogue import Corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.everyday import Everyday
-from pipeline.records import Fingerprint
 from pipeline.settings import LinkSettings, Settings
 
 _BUNDLED = 0.6
@@ -25,7 +24,7 @@ def with_threshold(settings: Settings, embedder: Embedder, corpus: Corpus | None
     links = settings.link
     if links.similar_threshold != "auto":
         return links
-    if corpus and not embedder.identity.is_comparable(Fingerprint.of(corpus.fingerprint)):
+    if corpus and not corpus.has_vectors_of(embedder.identity):
         return links.model_copy(update={"similar_threshold": links.kept_by(corpus.links).threshold})
     scale = Everyday(embedder, settings.data_home).scale
     return links.model_copy(update={"similar_threshold": round(scale.cosine(_BUNDLED), _DIGITS)})

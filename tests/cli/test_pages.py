@@ -17,7 +17,7 @@ from pipeline.docs import read_page, read_pages, topics
 from pipeline.registry import registry
 from pipeline.retrieve.scoring.features import RERANKER
 from pipeline.settings import load_settings
-from tests.benchmarks import measured
+from tests.benchmarks import measured, measured_page
 
 TOPICS = tuple(topics())
 
@@ -96,10 +96,10 @@ def test_the_shell_completes_topics() -> None:
 def test_the_page_of_figures_and_the_readme_state_what_was_measured() -> None:
     results = json.loads(measured.RESULTS.read_text(encoding="utf-8"))
 
-    assert measured.PAGE.read_text(encoding="utf-8") == measured.page(results)
+    assert measured.PAGE.read_text(encoding="utf-8") == measured_page.page(results)
     readme = measured.README.read_text(encoding="utf-8")
-    assert readme == measured.with_table(readme, results)
-    assert measured.BEGIN in readme
+    assert readme == measured_page.with_table(readme, results)
+    assert measured_page.BEGIN in readme
 
 
 def test_the_shipped_weights_are_those_that_tune_learned() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -195,6 +196,31 @@ def test_written_adds_up_what_the_server_counts(address: Address) -> None:
         assert made["nodes_created"] == made["labels_added"] in (1, 2)
         assert (made["nodes_deleted"], made["properties_set"] >= 4) == (0, True)
         assert client.written == made + Counter(nodes_deleted=1, labels_added=1, labels_removed=1)
+
+
+@pytest.mark.slow
+def test_threads_beside_failing_transactions_get_their_own_answers(address: Address) -> None:
+    """Of the driver: that of 6.4 looks at a failed transaction's connection when another thread may have it already."""
+    driver = neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password))
+    answers: list[bool] = []
+
+    def ask(number: int) -> None:
+        for turn in range(350):
+            failing = suppress(neo4j.exceptions.Neo4jError, neo4j.exceptions.ResultFailedError)
+            with failing, driver.session() as session, session.begin_transaction() as transaction:
+                transaction.run("UNWIND [1, 0] AS n RETURN 1 / n").consume()
+            with driver.session() as session:
+                found = session.run("RETURN $asked AS asked", asked=[number, turn]).single(strict=True)
+                answers.append(found["asked"] == [number, turn])
+
+    threads = [threading.Thread(target=ask, args=(number,), daemon=True) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + 60
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    assert Counter(answers) == {True: 8 * 350}
+    driver.close()
 
 
 def test_a_stream_left_early_leaves_the_client_usable(client: Client) -> None:

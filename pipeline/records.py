@@ -239,13 +239,15 @@ class LegRank:
 class PathStep:
     """A node on the path to a hit: its kind, name and id, and the relationship type ``by`` which it is reached.
 
-    The kind ``Seed`` stands for a search instead of a node, and has no id.
+    The kind ``Seed`` stands for a search instead of a node, and has no id. ``sentence`` is that of a chunk which names
+    the step before or after it; "" if none does.
     """
 
     kind: str
     name: str
     by: str
     id: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

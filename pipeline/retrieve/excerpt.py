@@ -14,7 +14,7 @@ from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
 from pipeline.retrieve.scoring.coverage import stem, terms_of
 from pipeline.text.index_words import compared_words
 from pipeline.text.plain import plain_sentences
-from pipeline.text.prose import sentences
+from pipeline.text.prose import telling_sentences
 
 # In standard deviations of the cosines of all the sentences. Chosen on samples of MuSiQue and HotpotQA, where excerpts
 # of long passages that hold the answer show it for 73 and 71% instead of 62 and 60; 2WikiMultiHopQA: 59 instead of 48.
@@ -48,7 +48,7 @@ def excerpts(
     ``vector`` is the question's embedding, if the search computed it already (``RetrieverResult.query_vector``).
     """
     texts = [plain_sentences(item.content.strip()) for item in items]
-    cuts = [_telling(text) for text in texts]
+    cuts = [telling_sentences(text) for text in texts]
     best = [0] * len(texts)
     # A passage that is shown whole needs no chosen sentence.
     if long := [place for place, text in enumerate(texts) if len(cuts[place]) > 1 and len(text) > most]:
@@ -64,12 +64,6 @@ def excerpts(
             scores[0] += 0.0 if items[place].metadata.get("ordinal") else _OPENING
             best[place] = int(scores.argmax())
     return [_excerpt(text, cut, at, most) for text, cut, at in zip(texts, cuts, best, strict=True)]
-
-
-def _telling(text: str) -> list[tuple[int, int]]:
-    """Return the sentences of a text that say anything; the whole text if none does."""
-    telling = [span for span in sentences(text, 0, len(text)) if any(map(str.isalnum, text[slice(*span)]))]
-    return telling or [(0, len(text))]
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str]) -> Vector:

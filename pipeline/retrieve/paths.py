@@ -1,8 +1,12 @@
-"""Paths: how the graph leads from the question to each hit, along the likeliest steps of the walk."""
+"""Paths: how the graph leads from the question to each hit, along the likeliest steps of the walk.
+
+A step through a chunk has the sentence that leads on: of those that name what comes before or after it, the one with
+most words of the question that no earlier sentence of the path holds.
+"""
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import chain, starmap
@@ -15,10 +19,15 @@ from pipeline.retrieve.expansion import Mentions, Neighbourhood
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import mentions_of
+from pipeline.retrieve.scoring.coverage import stem, terms_of
 from pipeline.retrieve.scoring.features import TEXT_FEATURES
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import WalkSettings
+from pipeline.text.index_words import compared_words
+from pipeline.text.plain import plain_sentences
+from pipeline.text.prose import one_line, telling_sentences
 
+_LONGEST = 280  # characters of a sentence; chosen by hand, as many as an excerpt has
 _SEARCHES: Mapping[str, str] = {Leg.VECTOR: "vector", Leg.FULLTEXT: "full text", Leg.BM25: "the question's words"}
 LIFTED_BY = {
     "vector": "by its nearness to the question",
@@ -69,7 +78,8 @@ def read_paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -
             nodes.setdefault(chunk, [(name, None), (chunk, Step(name, EdgeKind.MENTIONS, along=False))])
     shown = {hit.id: nodes[hit.id] for hit in hits if hit.id in nodes}
     found = {hit.id: (_found_by(trace, hit, lifted=hit.id in lifted),) for hit in hits}
-    return found | _as_steps(reader, trace, shown)
+    asked = frozenset(terms_of(trace.question))
+    return found | _as_steps(reader, trace, shown, asked)
 
 
 def _by_weight(trace: RankingTrace) -> dict[str, float]:
@@ -116,8 +126,10 @@ def _found_by(trace: RankingTrace, hit: Hit, *, lifted: bool) -> PathStep:
     return PathStep("Seed", f"{searches}, lifted {by}" if by else searches, "")
 
 
-def _as_steps(reader: CorpusReader, trace: RankingTrace, paths: Mapping[str, Nodes]) -> dict[str, tuple[PathStep, ...]]:
-    """Return paths with the names of their nodes, and with the documents through which a reference leads to a chunk."""
+def _as_steps(
+    reader: CorpusReader, trace: RankingTrace, paths: Mapping[str, Nodes], asked: Set[str]
+) -> dict[str, tuple[PathStep, ...]]:
+    """Return paths with the names and sentences of their nodes, and the documents through which references lead."""
     ids = dict.fromkeys(id_ for nodes in paths.values() for id_, _ in nodes)
     here = trace.candidates.neighbourhood
     names, corpus = {name.id: name.name for name in trace.names}, reader.corpus.at(trace.generation)
@@ -139,7 +151,34 @@ def _as_steps(reader: CorpusReader, trace: RankingTrace, paths: Mapping[str, Nod
             yield PathStep("Document", target.title or target.document, to, document)
         yield PathStep("Chunk", chunks[node].title or chunks[node].document, by, node)
 
-    return {end: tuple(chain.from_iterable(starmap(step, nodes))) for end, nodes in paths.items()}
+    texts = {id_: hit.text for id_, hit in chunks.items()}
+    whole = {end: tuple(chain.from_iterable(starmap(step, nodes))) for end, nodes in paths.items()}
+    return {end: with_sentences(steps, texts, asked) for end, steps in whole.items()}
+
+
+def with_sentences(path: Sequence[PathStep], texts: Mapping[str, str], asked: Set[str]) -> tuple[PathStep, ...]:
+    """Return a path with the sentences of its chunks, whose ids ``texts`` has; ``asked`` are the question's terms."""
+    told: list[PathStep] = []
+    for place, step in enumerate(path):
+        names = {" ".join(_stems(one.name)) for one in (*path[:place][-1:], *path[place + 1 :][:1])} - {""}
+        best, held = "", frozenset[str]()
+        for sentence in _sentences(texts[step.id]) if step.id in texts and names else ():
+            stems = _stems(sentence)
+            named, new = f" {' '.join(stems)} ", frozenset(stems) & asked
+            if any(f" {name} " in named for name in names) and (not best or len(new) > len(held)):
+                best, held = sentence, new
+        asked -= held
+        told.append(replace(step, sentence=one_line(best, _LONGEST)))
+    return tuple(told)
+
+
+def _stems(text: str) -> list[str]:
+    return list(map(stem, compared_words(text)))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    plain = plain_sentences(text)
+    return (plain[start:end] for start, end in telling_sentences(plain))
 
 
 def likeliest_paths(

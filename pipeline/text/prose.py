@@ -170,6 +170,12 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     return True
 
 
+def telling_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text that say anything, as (start, end); the whole text if none does."""
+    telling = [span for span in sentences(text, 0, len(text)) if any(map(str.isalnum, text[slice(*span)]))]
+    return telling or [(0, len(text))]
+
+
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Return ``start`` and ``end`` moved inwards past white space; equal if the stretch is blank."""
     stretch = text[start:end]

@@ -34,9 +34,9 @@ LEGS = {
     "graph": {"rank": 1, "score": 0.21, "share": 0.75},
 }
 PATH = (
-    {"kind": "Chunk", "name": "The refractor", "by": ""},
-    {"kind": "Document", "name": "Judit Amsel", "by": "LINKS_TO"},
-    {"kind": "Chunk", "name": "Judit Amsel", "by": "PART_OF"},
+    {"kind": "Chunk", "name": "The refractor", "by": "", "sentence": "Judit Amsel ground its lens."},
+    {"kind": "Document", "name": "Judit Amsel", "by": "LINKS_TO", "sentence": ""},
+    {"kind": "Chunk", "name": "Judit Amsel", "by": "PART_OF", "sentence": "Judit Amsel lived on Skelda."},
 )
 
 
@@ -87,7 +87,9 @@ def test_an_explanation_shows_names_legs_and_path() -> None:
     assert "speaks for it: names Judit Amsel; words ground, lenses; near in meaning" in text
     assert ["vector", "3", "0.5123"] in rows
     assert ["graph", "1", "0.21"] in rows
-    assert "path: The refractor —links to→ Judit Amsel" in text
+    path, lead = "path: The refractor —links to→ Judit Amsel", "The refractor: Judit Amsel ground its lens."
+    assert [path.split(), lead.split()] == rows[-2:]
+    assert "lived on Skelda" not in text
 
 
 @pytest.mark.parametrize("meaning", [1.0, None])

@@ -16,6 +16,7 @@ from pipeline.db.catalogue import get_corpus
 from pipeline.evaluate.datasets import read_dataset
 from pipeline.examples import example_corpus, example_queryset
 from pipeline.retrieve.legs import Leg
+from tests.conftest import LIBRARY
 
 Cypher = Callable[..., list[neo4j.Record]]
 
@@ -100,8 +101,13 @@ def test_a_hit_by_a_name_in_the_question_shows_the_name(hoprank: HopRank, librar
         ("Entity", "mary somerville"),
         ("Entity", "ada lovelace"),
     }
-    last = {"kind": "Chunk", "name": "Mary Somerville", "by": "MENTIONS", "id": by_document["somerville"]["id"]}
-    assert steps[-1] == last
+    assert steps[-1] == {
+        "kind": "Chunk",
+        "name": "Mary Somerville",
+        "by": "MENTIONS",
+        "id": by_document["somerville"]["id"],
+        "sentence": LIBRARY["somerville"][1],
+    }
 
 
 @pytest.mark.slow

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from pipeline.edges import EdgeKind
+from pipeline.records import PathStep
 from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
-from pipeline.retrieve.paths import LIFTED_BY, by_references, likeliest_paths
+from pipeline.retrieve.paths import LIFTED_BY, by_references, likeliest_paths, with_sentences
+from pipeline.retrieve.scoring.coverage import terms_of
 from pipeline.retrieve.scoring.features import FEATURES
 from pipeline.settings import load_settings
 
@@ -70,3 +72,47 @@ def test_a_reference_is_shown_rather_than_the_name_that_both_share() -> None:
 
 def test_every_feature_has_words_for_a_hit_that_it_lifts() -> None:
     assert LIFTED_BY.keys() == set(FEATURES)
+
+
+ASKED = frozenset(terms_of("Which mill made the cards that Babbage wanted?"))
+
+
+def sentences_of(*steps: tuple[str, str, str]) -> list[str]:
+    """Return the sentences of a path of steps (kind, name, text)."""
+    path = [PathStep(kind, name, "", name) for kind, name, _ in steps]
+    return [step.sentence for step in with_sentences(path, {name: text for _, name, text in steps if text}, ASKED)]
+
+
+def test_a_chunk_s_sentence_names_what_is_beside_it_and_tells_most_of_the_question() -> None:
+    text = "A mill. Ada met Charles Babbage. Charles Babbage wanted cards, and a mill. He left Ada's *engine*."
+
+    assert sentences_of(("Entity", "charles babbage", ""), ("Chunk", "one", text)) == [
+        "",
+        "Charles Babbage wanted cards, and a mill.",
+    ]
+    assert sentences_of(("Chunk", "one", text), ("Document", "Engine", ""), ("Chunk", "Engine", "")) == [
+        "He left Ada's engine.",
+        "",
+        "",
+    ]
+
+
+def test_the_next_sentence_is_for_what_the_first_leaves_open() -> None:
+    first = "Charles Babbage wanted cards of Lyon."
+    second = "Cards and Babbage were the pride of Lyon. The mill at Lyon was old."
+
+    found = sentences_of(("Chunk", "one", first), ("Entity", "Lyon", ""), ("Chunk", "two", second))
+
+    assert found == [first, "", "The mill at Lyon was old."]
+
+
+@pytest.mark.parametrize("text", ["", "Nothing here.", "Lyonnais.", "```\nx = Ly\n```", "。\n\n"])
+def test_a_chunk_that_names_nothing_beside_it_has_no_sentence(text: str) -> None:
+    assert sentences_of(("Entity", "Lyon", ""), ("Chunk", "one", text)) == ["", ""]
+
+
+def test_a_name_is_found_without_spaces_and_a_long_sentence_is_cut() -> None:
+    in_tokyo = "私は東京駅で会った。"
+
+    assert sentences_of(("Entity", "東京駅", ""), ("Chunk", "one", f"雨が降った。{in_tokyo}"))[1] == in_tokyo
+    assert len(sentences_of(("Entity", "Lyon", ""), ("Chunk", "one", "silk from Lyon and " * 90))[1]) <= 280

@@ -145,7 +145,14 @@ def _reasons(item: RetrieverResultItem) -> Sequence[RenderableType]:
         Padding(table, _INDENT),
         *([Padding(Text(f"speaks for it: {speaking}", style="dim"), _INDENT)] if speaking else []),
         Padding(Text(f"path: {evidence_line(item.metadata['evidence'])}", style="cyan"), _INDENT),
+        *(Padding(Text(f"{name}: {sentence}", style="dim"), _INDENT) for name, sentence in _leading(item)),
     ]
+
+
+def _leading(item: RetrieverResultItem) -> list[tuple[str, str]]:
+    """Return the sentences of other passages on the path to a hit that lead on, each with its passage's name."""
+    steps = item.metadata["evidence"][:-1]
+    return [(step["name"], step["sentence"]) for step in steps if step["sentence"]]
 
 
 def speaks_for(reasons: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ import { at, make } from "./dom.js";
 
 const CHOICES = [[1, "Answers it"], [0, "Doesn't"]];
 
+/** What was said of the documents of the question that is shown, by key; null of what was taken back. */
 let said = new Map();
 
 /** Make the two buttons by which one says whether a hit's document answers the question. */
@@ -25,7 +26,8 @@ export async function showSaid({ corpus, q }, signal) {
   said = new Map();
   try {
     const found = await call(corpusPath(corpus, `/judgements?${new URLSearchParams({ question: q })}`), { signal });
-    said = new Map(found.map(({ document: key, relevance }) => [key, relevance > 0 ? 1 : 0]));
+    // What was said meanwhile is newer.
+    said = new Map([...found.map(({ document: key, relevance }) => [key, relevance > 0 ? 1 : 0]), ...said]);
   } catch {
     // Hits can be read without.
   }
@@ -35,8 +37,7 @@ export async function showSaid({ corpus, q }, signal) {
 async function say(note, corpus, question, key, relevance) {
   try {
     await call(corpusPath(corpus, "/judgements"), { method: "PUT", body: { question, document: key, relevance } });
-    if (relevance === null) said.delete(key);
-    else said.set(key, relevance);
+    said.set(key, relevance);
     note.textContent = relevance === null ? "Taken back." : "Kept.";
     press();
   } catch (error) {
@@ -46,8 +47,9 @@ async function say(note, corpus, question, key, relevance) {
 
 function press() {
   for (const group of at("hits").querySelectorAll(".feedback")) {
+    const relevance = said.get(group.dataset.document) ?? null;
     for (const button of group.querySelectorAll(".say")) {
-      button.setAttribute("aria-pressed", String(said.get(group.dataset.document) === Number(button.dataset.relevance)));
+      button.setAttribute("aria-pressed", String(relevance !== null && relevance === Number(button.dataset.relevance)));
     }
   }
 }

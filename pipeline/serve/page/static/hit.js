@@ -5,15 +5,9 @@ import { relation, shownSteps } from "./relations.js";
 
 const MOST_FEATURES = 4;
 const LOW = 0.3;
-const LONGEST = 600;
 
-const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
-
-/**
- * Make the list item of a hit; `items` are all hits of `state`. `open(id)` is called when the hit or a step of its path is
- * chosen, with the id of that node.
- */
-export function hitItem(item, state, items, open) {
+/** Make the list item of a hit; `open(id)` is called when it or a step of its path is chosen, with the id of that node. */
+export function hitItem(item, state, open) {
   const { metadata } = item;
   const { texts, toggle } = passage(item);
   const item_ = make(
@@ -22,7 +16,7 @@ export function hitItem(item, state, items, open) {
     make("p", { className: "source" }, foreign(place(metadata))),
     make("div", { className: "passage" }, texts),
     route(metadata.evidence, open),
-    lead(metadata.evidence ?? [], items),
+    lead(metadata.evidence ?? []),
     make("div", { className: "hit-foot" }, feedback(metadata, state), toggle, why(metadata)),
   );
   item_.dataset.id = metadata.id;
@@ -92,20 +86,12 @@ function route(steps, open) {
   return make("ol", { className: "path", "aria-label": "Path to the hit" }, stops);
 }
 
-/** Make the sentence of another hit that leads to this one, because it names or links this one's document. */
-function lead(steps, items) {
-  const place_ = steps.findLastIndex(({ by }) => by === "REFERS_TO" || by === "LINKS_TO");
-  const from = items.find(({ metadata }) => metadata.id === steps[place_ - 1]?.id);
-  const sentence = from && sentenceWith(from.content, steps[place_].name);
-  if (!sentence) return null;
-  return make("p", { className: "lead", dir: "auto" }, marked(sentence, [steps[place_].name]), " ", make("cite", {}, foreign(titleOf(from.metadata))));
-}
-
-/** Return the sentence of a text that holds a name, as a reader sees it; "" if none does. */
-function sentenceWith(text, name) {
-  const plain = text.replace(/\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]/g, "$1").replace(/\[([^\]]+)\]\([^)\s]*\)/g, "$1").replace(/(\*{1,2})(?=\S)([^*\n]+?)\1/g, "$2");
-  const sentences = plain.split(/\n\s*\n/).flatMap((paragraph) => [...segmenter.segment(paragraph.split(/\s+/).join(" "))]);
-  return sentences.map((part) => part.segment.trim()).find((sentence) => sentence.length <= LONGEST && sentence.toLowerCase().includes(name.toLowerCase())) ?? "";
+/** Make the sentence of another passage on the path that leads to this hit, because it names what comes next. */
+function lead(steps) {
+  const place_ = steps.slice(0, -1).findLastIndex(({ sentence }) => sentence);
+  if (place_ < 0) return null;
+  const names = [steps[place_ - 1], steps[place_ + 1]].filter(Boolean).map(({ name }) => name);
+  return make("p", { className: "lead", dir: "auto" }, marked(steps[place_].sentence, names), " ", make("cite", {}, foreign(steps[place_].name)));
 }
 
 function chip(step, open) {

@@ -120,7 +120,7 @@ function show(found, state, words, warnings = []) {
   items = found;
   at("search-summary").textContent = words ?? "";
   at("search-notice").replaceChildren(...warnings.map((warning) => make("p", { className: "note" }, warning)));
-  at("hits").replaceChildren(...found.map((item) => hitItem(item, state, found, (node) => open(state.corpus, item, node))));
+  at("hits").replaceChildren(...found.map((item) => hitItem(item, state, (node) => open(state.corpus, item, node))));
   if (words && !found.length) at("hits").append(make("li", {}, nothing(state)));
   at("more").hidden = found.length < wanted || wanted >= MOST;
   showOpen(state);

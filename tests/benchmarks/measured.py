@@ -19,14 +19,18 @@ import os
 import platform
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 import platformdirs
 
 from pipeline import HopRank
+from pipeline.evaluate.datasets import read_dataset
+from pipeline.evaluate.measures import QueryMeasures
 from pipeline.evaluate.tuning.learn import Learned
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import Settings, load_settings
@@ -87,13 +91,8 @@ def _quality(data: Path) -> Facts:
             report = hoprank.evaluate(data / one.folder, corpus=f"measured/{one.key}", legs=LEGS)
             legs = {leg.leg: {name: leg.measures[name] for name in MEASURES} for leg in report.legs}
             whole = next(leg for leg in report.legs if leg.leg == Leg.WHOLE)
-            hops = {
-                group.label: {"questions": group.queries, **{name: group.metrics[Leg.WHOLE][name] for name in BY_HOPS}}
-                for group in report.groups
-                if group.label.endswith("hop")
-            }
             sets[one.key] = {
-                "hops": hops,
+                "hops": _by_hops(data / one.folder, whole.detail) if one.folder.startswith("multihop/") else {},
                 "questions": len(whole.detail),
                 "documents": report.run.documents,
                 "precision": report.run.settings["precision"],
@@ -102,6 +101,17 @@ def _quality(data: Path) -> Facts:
             }
             print(one.key, *(f"{100 * value:.1f}" for value in legs[Leg.WHOLE].values()), flush=True)
     return {"sets": sets}
+
+
+def _by_hops(folder: Path, detail: Sequence[QueryMeasures]) -> Facts:
+    """Return the mean measures of a set's questions by how many passages each takes."""
+    by_hops: dict[int, list[QueryMeasures]] = defaultdict(list)
+    for query, row in zip(read_dataset(folder).queries, detail, strict=True):
+        by_hops[len(query.relevant)].append(row)
+    return {
+        str(hops): {"questions": len(rows), **{name: fmean(row.measures[name] for row in rows) for name in BY_HOPS}}
+        for hops, rows in by_hops.items()
+    }
 
 
 def _languages(_data: Path) -> Facts:
@@ -137,7 +147,9 @@ def _tune(data: Path) -> Facts:
         tuned = hoprank.tune(*(data / one.folder for one in SETS), corpus="measured", anew=True)
         shipped = hoprank.settings
         (shipped.data_home / "learned.toml").write_text(tuned.to_toml(), encoding="utf-8")
-    judged = {one.dataset: {name: _mean(one.left_out, name) for name in MEASURES} for one in tuned.judged}
+    judged = {
+        one.dataset: {name: fmean(row[name] for row in one.left_out) for name in MEASURES} for one in tuned.judged
+    }
     gains = {name: tuned.gain(name) for name in MEASURES}
     return {
         "left_out": judged,
@@ -162,10 +174,6 @@ def shipped_differs(learned: Learned, shipped: Settings) -> float:
 
 def _pairs(learned: Mapping[str, float], shipped: Mapping[str, float]) -> list[tuple[float, float]]:
     return [(value, shipped[name]) for name, value in learned.items()]
-
-
-def _mean(measures: Sequence[Mapping[str, float]], name: str) -> float:
-    return sum(one[name] for one in measures) / len(measures)
 
 
 def _bench(script: str, *folders: str, options: Sequence[str] = ()) -> Callable[[Path], Facts]:

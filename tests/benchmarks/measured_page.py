@@ -136,7 +136,7 @@ def _sets(results: Mapping[str, Facts]) -> list[str]:
 def _by_hops(results: Mapping[str, Facts]) -> list[str]:
     sets = results.get("quality", {}).get("sets", {})
     rows = [
-        (one.name, hops.removesuffix("hop"), f"{of['questions']:,}", *(f"{100 * of[name]:.1f}" for name in BY_HOPS))
+        (one.name, hops, f"{of['questions']:,}", *(f"{100 * of[name]:.1f}" for name in BY_HOPS))
         for one in SETS
         for hops, of in sorted(sets.get(one.key, {}).get("hops", {}).items())
     ]

@@ -1,7 +1,7 @@
 """Paths: how the graph leads from the question to each hit, along the likeliest steps of the walk.
 
-A step through a chunk has the sentence that leads on: of those that name what comes before or after it, the one with
-most words of the question that no earlier sentence of the path holds.
+A step through a chunk has the sentence that leads on: one that names what comes next, else what came before; of several
+the one with most words of the question that no earlier sentence of the path holds.
 """
 
 import math
@@ -160,13 +160,14 @@ def with_sentences(path: Sequence[PathStep], texts: Mapping[str, str], asked: Se
     """Return a path with the sentences of its chunks, whose ids ``texts`` has; ``asked`` are the question's terms."""
     told: list[PathStep] = []
     for place, step in enumerate(path):
-        names = {" ".join(_stems(one.name)) for one in (*path[:place][-1:], *path[place + 1 :][:1])} - {""}
-        best, held = "", frozenset[str]()
-        for sentence in _sentences(texts[step.id]) if step.id in texts and names else ():
+        beside = (*path[place + 1 :][:1], *path[:place][-1:])
+        names = [f" {' '.join(_stems(one.name))} " for one in beside]
+        best, most, held = "", (False, 0), frozenset[str]()
+        for sentence in _sentences(texts[step.id]) if step.id in texts else ():
             stems = _stems(sentence)
-            named, new = f" {' '.join(stems)} ", frozenset(stems) & asked
-            if any(f" {name} " in named for name in names) and (not best or len(new) > len(held)):
-                best, held = sentence, new
+            named, new = [name in f" {' '.join(stems)} " for name in names], frozenset(stems) & asked
+            if any(named) and (not best or (named[0], len(new)) > most):
+                best, most, held = sentence, (named[0], len(new)), new
         asked -= held
         told.append(replace(step, sentence=one_line(best, _LONGEST)))
     return tuple(told)

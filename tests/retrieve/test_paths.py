@@ -97,6 +97,13 @@ def test_a_chunk_s_sentence_names_what_is_beside_it_and_tells_most_of_the_questi
     ]
 
 
+def test_what_comes_next_counts_more_than_what_came_before_and_the_question() -> None:
+    text = "The cards of Babbage, for a mill. Cards, and Babbage. It went by way of Lyon to the mill. By Lyon it came."
+    path = [("Entity", "Babbage", ""), ("Chunk", "one", text), ("Entity", "Lyon", ""), ("Chunk", "two", "")]
+
+    assert sentences_of(*path)[1] == "It went by way of Lyon to the mill."
+
+
 def test_the_next_sentence_is_for_what_the_first_leaves_open() -> None:
     first = "Charles Babbage wanted cards of Lyon."
     second = "Cards and Babbage were the pride of Lyon. The mill at Lyon was old."

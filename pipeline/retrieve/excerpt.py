@@ -11,8 +11,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.records import Vector
 from pipeline.retrieve.lru import Recent
 from pipeline.retrieve.results import RetrieverResult, RetrieverResultItem
-from pipeline.retrieve.scoring.coverage import stem, terms_of
-from pipeline.text.index_words import compared_words
+from pipeline.retrieve.scoring.coverage import stems, terms_of
 from pipeline.text.plain import plain_sentences
 from pipeline.text.prose import telling_sentences
 
@@ -84,7 +83,7 @@ def _coverage(
 ) -> NDArray[np.float64]:
     """Return for each sentence its share of the words of the question that the title lacks."""
     asked = set(terms_of(question)).difference(terms_of(item.metadata["title"]))
-    held = (asked.intersection(map(stem, compared_words(text[start:end]))) for start, end in spans)
+    held = (asked.intersection(stems(text[start:end])) for start, end in spans)
     return np.array([len(terms) / max(len(asked), 1) for terms in held])
 
 

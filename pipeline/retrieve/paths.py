@@ -19,11 +19,10 @@ from pipeline.retrieve.expansion import Mentions, Neighbourhood
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.scoring.confidence import mentions_of
-from pipeline.retrieve.scoring.coverage import stem, terms_of
+from pipeline.retrieve.scoring.coverage import stems, terms_of
 from pipeline.retrieve.scoring.features import TEXT_FEATURES
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.settings import WalkSettings
-from pipeline.text.index_words import compared_words
 from pipeline.text.plain import plain_sentences
 from pipeline.text.prose import one_line, telling_sentences
 
@@ -78,8 +77,7 @@ def read_paths(reader: CorpusReader, trace: RankingTrace, hits: Sequence[Hit]) -
             nodes.setdefault(chunk, [(name, None), (chunk, Step(name, EdgeKind.MENTIONS, along=False))])
     shown = {hit.id: nodes[hit.id] for hit in hits if hit.id in nodes}
     found = {hit.id: (_found_by(trace, hit, lifted=hit.id in lifted),) for hit in hits}
-    asked = frozenset(terms_of(trace.question))
-    return found | _as_steps(reader, trace, shown, asked)
+    return found | _as_steps(reader, trace, shown)
 
 
 def _by_weight(trace: RankingTrace) -> dict[str, float]:
@@ -126,9 +124,7 @@ def _found_by(trace: RankingTrace, hit: Hit, *, lifted: bool) -> PathStep:
     return PathStep("Seed", f"{searches}, lifted {by}" if by else searches, "")
 
 
-def _as_steps(
-    reader: CorpusReader, trace: RankingTrace, paths: Mapping[str, Nodes], asked: Set[str]
-) -> dict[str, tuple[PathStep, ...]]:
+def _as_steps(reader: CorpusReader, trace: RankingTrace, paths: Mapping[str, Nodes]) -> dict[str, tuple[PathStep, ...]]:
     """Return paths with the names and sentences of their nodes, and the documents through which references lead."""
     ids = dict.fromkeys(id_ for nodes in paths.values() for id_, _ in nodes)
     here = trace.candidates.neighbourhood
@@ -151,35 +147,37 @@ def _as_steps(
             yield PathStep("Document", target.title or target.document, to, document)
         yield PathStep("Chunk", chunks[node].title or chunks[node].document, by, node)
 
-    texts = {id_: hit.text for id_, hit in chunks.items()}
+    asked = frozenset(terms_of(trace.question))
+    # Many paths lead through one chunk: its sentences are read once.
+    said = {id_: sentences_with_stems(hit.text) for id_, hit in chunks.items()}
     whole = {end: tuple(chain.from_iterable(starmap(step, nodes))) for end, nodes in paths.items()}
-    return {end: with_sentences(steps, texts, asked) for end, steps in whole.items()}
+    return {end: with_sentences(steps, said, asked) for end, steps in whole.items()}
 
 
-def with_sentences(path: Sequence[PathStep], texts: Mapping[str, str], asked: Set[str]) -> tuple[PathStep, ...]:
-    """Return a path with the sentences of its chunks, whose ids ``texts`` has; ``asked`` are the question's terms."""
+Sentences: TypeAlias = Sequence[tuple[str, list[str]]]
+"""Sentences of a passage, in order, each with the stems of its words."""
+
+
+def sentences_with_stems(text: str) -> Sentences:
+    """Return the sentences of a passage as a reader sees them."""
+    shown = plain_sentences(text)
+    return [(shown[start:end], stems(shown[start:end])) for start, end in telling_sentences(shown)]
+
+
+def with_sentences(path: Sequence[PathStep], said: Mapping[str, Sentences], asked: Set[str]) -> tuple[PathStep, ...]:
+    """Return a path with a sentence of each chunk, whose ids ``said`` has; ``asked`` are the question's terms."""
     told: list[PathStep] = []
     for place, step in enumerate(path):
         beside = (*path[place + 1 :][:1], *path[:place][-1:])
-        names = [f" {' '.join(_stems(one.name))} " for one in beside]
+        names = [f" {' '.join(stems(one.name))} " for one in beside]
         best, most, held = "", (False, 0), frozenset[str]()
-        for sentence in _sentences(texts[step.id]) if step.id in texts else ():
-            stems = _stems(sentence)
-            named, new = [name in f" {' '.join(stems)} " for name in names], frozenset(stems) & asked
+        for sentence, words in said.get(step.id, ()):
+            named, new = [name in f" {' '.join(words)} " for name in names], frozenset(words) & asked
             if any(named) and (not best or (named[0], len(new)) > most):
                 best, most, held = sentence, (named[0], len(new)), new
         asked -= held
         told.append(replace(step, sentence=one_line(best, _LONGEST)))
     return tuple(told)
-
-
-def _stems(text: str) -> list[str]:
-    return list(map(stem, compared_words(text)))
-
-
-def _sentences(text: str) -> Iterator[str]:
-    plain = plain_sentences(text)
-    return (plain[start:end] for start, end in telling_sentences(plain))
 
 
 def likeliest_paths(

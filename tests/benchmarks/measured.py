@@ -31,6 +31,7 @@ import platformdirs
 from pipeline import HopRank
 from pipeline.evaluate.datasets import read_dataset
 from pipeline.evaluate.measures import QueryMeasures
+from pipeline.evaluate.report import Report
 from pipeline.evaluate.tuning.learn import Learned
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import Settings, load_settings
@@ -89,7 +90,7 @@ def _quality(data: Path) -> Facts:
     with HopRank.connect() as hoprank:
         for one in SETS:
             report = hoprank.evaluate(data / one.folder, corpus=f"measured/{one.key}", legs=LEGS)
-            legs = {leg.leg: {name: leg.measures[name] for name in MEASURES} for leg in report.legs}
+            legs = _legs(report)
             whole = next(leg for leg in report.legs if leg.leg == Leg.WHOLE)
             sets[one.key] = {
                 "hops": _by_hops(data / one.folder, whole.detail) if one.folder.startswith("multihop/") else {},
@@ -101,6 +102,11 @@ def _quality(data: Path) -> Facts:
             }
             print(one.key, *(f"{100 * value:.1f}" for value in legs[Leg.WHOLE].values()), flush=True)
     return {"sets": sets}
+
+
+def _legs(report: Report) -> dict[str, dict[str, float]]:
+    """Return the mean measures of each leg."""
+    return {leg.leg: {name: leg.measures[name] for name in MEASURES} for leg in report.legs}
 
 
 def _by_hops(folder: Path, detail: Sequence[QueryMeasures]) -> Facts:
@@ -121,8 +127,7 @@ def _languages(_data: Path) -> Facts:
     with HopRank.connect() as hoprank:
         for one in LANGUAGES:
             report = hoprank.evaluate(folder / one, corpus=f"measured/{one}", legs=LEGS)
-            legs = {leg.leg: {name: leg.measures[name] for name in MEASURES} for leg in report.legs}
-            sets[one] = {"questions": report.queries, "documents": report.run.documents, "legs": legs}
+            sets[one] = {"questions": report.queries, "documents": report.run.documents, "legs": _legs(report)}
     return {"sets": sets}
 
 
@@ -136,7 +141,7 @@ def _models(data: Path, model: str) -> Facts:
             if one.key in sets:
                 continue
             report = hoprank.evaluate(data / one.folder, corpus=f"{name}/{one.key}", legs=LEGS)
-            sets[one.key] = {leg.leg: {name: leg.measures[name] for name in MEASURES} for leg in report.legs}
+            sets[one.key] = _legs(report)
             print(one.key, sets[one.key], flush=True)
     return {"model": name, "sets": sets}
 

@@ -9,7 +9,7 @@ import pytest
 from pipeline.edges import EdgeKind
 from pipeline.records import PathStep
 from pipeline.retrieve.expansion import ChunkLink, Mentions, Neighbourhood
-from pipeline.retrieve.paths import LIFTED_BY, by_references, likeliest_paths, with_sentences
+from pipeline.retrieve.paths import LIFTED_BY, by_references, likeliest_paths, sentences_with_stems, with_sentences
 from pipeline.retrieve.scoring.coverage import terms_of
 from pipeline.retrieve.scoring.features import FEATURES
 from pipeline.settings import load_settings
@@ -80,7 +80,8 @@ ASKED = frozenset(terms_of("Which mill made the cards that Babbage wanted?"))
 def sentences_of(*steps: tuple[str, str, str]) -> list[str]:
     """Return the sentences of a path of steps (kind, name, text)."""
     path = [PathStep(kind, name, "", name) for kind, name, _ in steps]
-    return [step.sentence for step in with_sentences(path, {name: text for _, name, text in steps if text}, ASKED)]
+    said = {name: sentences_with_stems(text) for _, name, text in steps if text}
+    return [step.sentence for step in with_sentences(path, said, ASKED)]
 
 
 def test_a_chunk_s_sentence_names_what_is_beside_it_and_tells_most_of_the_question() -> None:

@@ -238,6 +238,11 @@ def named_share(terms: Sequence[str], named: Mapping[str, float]) -> float:
     return sum(named.get(term, 0.0) for term in terms) / max(len(terms), 1)
 
 
+def stems(text: str) -> list[str]:
+    """Return the stems of the words of a text, with repeats."""
+    return list(map(stem, compared_words(text)))
+
+
 @cached(100_000)  # chosen by hand, to bound memory
 def stem(word: str) -> str:
     """Return the stem of a word in lower case: by its script, or the English one."""

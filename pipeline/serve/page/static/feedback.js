@@ -47,9 +47,8 @@ async function say(note, corpus, question, key, relevance) {
 
 function press() {
   for (const group of at("hits").querySelectorAll(".feedback")) {
-    const relevance = said.get(group.dataset.document) ?? null;
     for (const button of group.querySelectorAll(".say")) {
-      button.setAttribute("aria-pressed", String(relevance !== null && relevance === Number(button.dataset.relevance)));
+      button.setAttribute("aria-pressed", String(said.get(group.dataset.document) === Number(button.dataset.relevance)));
     }
   }
 }

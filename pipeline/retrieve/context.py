@@ -254,11 +254,16 @@ def _shortened(passage: Passage, budget: int, count: Count) -> tuple[Passage, ..
     low, high = 0, len(passage.text)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = count(_markdown((replace(passage, text=passage.text[:middle] + _CUT),))) <= budget
+        fits = count(_markdown((_cut(passage, middle),))) <= budget
         low, high = (middle, high) if fits else (low, middle - 1)
-    text = passage.text[:low]
-    text = text if passage.text[low : low + 1].isspace() else (text.rpartition(" ")[0] or text)
-    return (replace(passage, text=text.rstrip() + _CUT),) if text.strip() else ()
+    return (_cut(passage, low),) if passage.text[:low].strip() else ()
+
+
+def _cut(passage: Passage, length: int) -> Passage:
+    """Return the beginning of a passage, without the word that ``length`` characters break."""
+    text = passage.text[:length]
+    text = text if passage.text[length : length + 1].isspace() else (text.rpartition(" ")[0].rstrip() or text)
+    return replace(passage, text=text.rstrip() + _CUT)
 
 
 def _markdown(passages: Sequence[Passage]) -> str:

@@ -27,6 +27,9 @@ DOCUMENTS = {
     "notes.bin": "\x00\x01",
     "nothing.md": "",
 }
+ROOT = Path(__file__).parents[2]
+EXPLAINED = re.compile(r"```text\n(What had .*?\?)\n\n(.*?)```.*?Vector search alone puts ([^;.]*)", re.DOTALL)
+"""A question of a page, what its explanation says there, and the ranks of the second hit by vector and full text."""
 QUESTION = "Where was the builder of Alpha Station born?"
 LEGS = ["vector", "fulltext", "bm25", "hybrid", "hops", "graph", "scorer", "hoprank"]
 MEASURED = re.compile(r"^(\w+) +(?:\d+\.\d +){9}", re.MULTILINE)
@@ -325,6 +328,15 @@ def test_quickstart_ingests_answers_and_measures_and_the_demo_serves_it(
     assert MEASURED.findall(shown) == LEGS
     assert "hoprank ingest ~/notes" in shown
     assert all(len(line) <= 100 and line == line.rstrip() for line in shown.splitlines())
+    for page in ("README.md", "pipeline/docs/graph.md"):
+        question, says, ranks = EXPLAINED.findall((ROOT / page).read_text(encoding="utf-8"))[0]
+        search = ("search", " ".join(question.split()), "--corpus", "quickstart")
+        explained = run(*search, "--explain").stdout.splitlines()
+        legs = run.json(*search)["items"][1]["metadata"]["legs"]
+        assert {line for line in says.splitlines() if line.startswith("    ")} <= {*explained}
+        vector, fulltext = map(int, re.findall(r"\d+", ranks))
+        assert fulltext == legs["fulltext"]["rank"]
+        assert abs(vector - legs["vector"]["rank"]) <= 1, "encoders of another precision may move it by a rank"
     with serving(server_environment, "--no-browser", command="demo") as demo:
         page, _, fragment = demo.url.partition("#")
         assert fragment == "/search?corpus=quickstart"

@@ -31,8 +31,9 @@ from pipeline.files.remote import AnyPath
 _ESCAPED = re.compile(r"\\u(?:[dD]|0000)")
 """The spelling in JSON of half a surrogate pair, or NUL; a whole pair begins like this, too."""
 
-_MAY_OVERFLOW = re.compile(r"[eE]\+?\d{3}|\d{300}|NaN|Infinity")
-"""The spelling in JSON of a number that may not be finite; a text without a match holds none."""
+_SHAPES = bytes.maketrans(b"123456789E", b"000000000e")
+_MAY_OVERFLOW = (b"e000", b"e+000", b"0" * 300, b"NaN", b"Infinity")
+"""The shapes in JSON of numbers that may not be finite; a text without one of them holds none."""
 
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
@@ -62,7 +63,7 @@ def parse_json(text: str, guard: Guard = GUARD) -> Any:
     careful = _MENDING if guard.mend else _STRICT
     try:
         # The careful one calls Python for each number, of which a vector has hundreds.
-        value = (careful if _MAY_OVERFLOW.search(text) else _PLAIN).decode(text)
+        value = (careful if _may_overflow(text) else _PLAIN).decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
         raise Unreadable(f"isn't JSON: {error.msg} at {place}", MEND, line=error.lineno) from None
@@ -73,6 +74,12 @@ def parse_json(text: str, guard: Guard = GUARD) -> Any:
     if text.count("[") + text.count("{") > guard.limits.depth:
         check_depth(value, guard)
     return storable(value, guard) if _ESCAPED.search(text) or not encodable(text) else value
+
+
+def _may_overflow(text: str) -> bool:
+    # A pattern with \d takes 10 to 20 times as long, and four times as long as decoding the text.
+    shape = text.encode(errors="replace").translate(_SHAPES)
+    return any(part in shape for part in _MAY_OVERFLOW)
 
 
 @dataclass(frozen=True, slots=True)

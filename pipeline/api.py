@@ -338,10 +338,13 @@ class HopRank(AbstractContextManager["HopRank"]):
         split: str | None = None,
         corpus: str | None = None,
         legs: Sequence[Leg] = tuple(Leg),
+        measures: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Report:
         """Measure every leg on the dataset in a folder; see :func:`pipeline.flows.evaluate.evaluate`."""
-        return evaluate.evaluate(self, Path(folder), split=split, corpus_name=corpus, legs=legs, progress=progress)
+        return evaluate.evaluate(
+            self, Path(folder), split=split, corpus_name=corpus, legs=legs, measures=measures, progress=progress
+        )
 
     def suggest(
         self,

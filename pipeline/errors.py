@@ -38,6 +38,7 @@ HopRankError                    base: a message with the problem, and a fix
     ├── AnswerFailed            a chat endpoint doesn't answer, or not as its protocol says
     ├── Overloaded              the service has no room for a request at present
     ├── RequestTimeout          a request took longer than the service allows
+    ├── Worse                   an evaluation fell behind another by more than it may
     ├── Superseded              a corpus or graph that was replaced, renamed or dropped while it was read
     └── Busy                    another process holds a lease or lock
 """
@@ -211,6 +212,10 @@ class Overloaded(Fault):
 
 class RequestTimeout(Fault):
     """A request took longer than the service allows."""
+
+
+class Worse(Fault):
+    """An evaluation fell behind the one that it is compared with by more than it may."""
 
 
 class Superseded(Fault):

@@ -12,7 +12,15 @@ import numpy as np
 
 from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.datasets import Dataset, Query
-from pipeline.evaluate.measures import Measures, QueryMeasures, QueryResult, distinct, mean_measures, measure_results
+from pipeline.evaluate.measures import (
+    MEASURES,
+    Measures,
+    QueryMeasures,
+    QueryResult,
+    distinct,
+    mean_measures,
+    measure_results,
+)
 from pipeline.retrieve.legs import Leg
 from pipeline.temporary import replacing
 
@@ -127,13 +135,15 @@ class Report:
         return report
 
 
-def build_report(dataset: Dataset, results: Iterable[QueryResult], run: Run) -> Report:
+def build_report(
+    dataset: Dataset, results: Iterable[QueryResult], run: Run, measures: Iterable[str] = MEASURES
+) -> Report:
     """Measure ``results``, in any order, against ``dataset``; a query that a leg didn't answer counts as 0.
 
-    Legs are in the order of their table, followed by unknown legs and then ``WHOLE``.
+    ``measures`` hold ``MEASURES``. Legs are in the order of their table, followed by unknown legs and then ``WHOLE``.
     Raises ``QuerySetError`` if there is nothing to measure, or results don't fit the dataset.
     """
-    rows = measure_results(dataset.queries, results)
+    rows = measure_results(dataset.queries, results, tuple(measures))
     legs = [_leg_report(leg, tuple(detail)) for leg, detail in groupby(rows, key=lambda row: row.result.leg)]
     if not legs:
         raise QuerySetError(

@@ -1,4 +1,4 @@
-"""Confidence intervals of a mean over queries, by bootstrap (Efron and Tibshirani, 1993, chapter 13), and verdicts."""
+"""Confidence intervals by bootstrap over queries (Efron and Tibshirani, 1993, chapter 13), paired tests, verdicts."""
 
 import math
 from collections.abc import Sequence
@@ -54,6 +54,37 @@ def pooled_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> Inte
     # Where all resamples are nearly equal, interpolation may round the two past each other.
     low, high = sorted((float(interval.low), float(interval.high)))
     return Interval(float(_mean_of_means(*samples)), low, high)
+
+
+def paired_p(differences: Sequence[float], *, seed: int = 0) -> float:
+    """Return the two-sided p-value of paired differences by the randomisation test (Smucker, Allan, Carterette, 2007).
+
+    It flips the signs of the differences: all ways where these are few, else a sample of them.
+    """
+    values = np.asarray([value for value in differences if abs(value) > TIE], dtype=np.float64)
+    if len(values) < 2:  # either sign is as likely
+        return 1.0
+    from scipy.stats import permutation_test
+
+    test = permutation_test(
+        (values,),
+        np.sum,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=_RESAMPLES,
+        batch=max(1, _DRAWS_AT_ONCE // len(values)),
+        rng=np.random.default_rng(seed),
+    )
+    return float(min(test.pvalue, 1.0))
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for being several, in their order, by the step-down method of Holm (1979)."""
+    corrected, least = [0.0] * len(values), 0.0
+    for place, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        least = max(least, min(1.0, (len(values) - place) * values[index]))
+        corrected[index] = least
+    return corrected
 
 
 def _mean_of_means(*samples: Any, axis: int = -1) -> Any:

@@ -19,7 +19,7 @@ from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids, read_unjudged
 from pipeline.evaluate.harness import ask, chunk_documents
-from pipeline.evaluate.measures import QueryResult, document_ranking
+from pipeline.evaluate.measures import MEASURES, QueryResult, check_measures, document_ranking
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.evaluate.suggest import Suggestion
 from pipeline.evaluate.suggest import suggest as most_disagreed
@@ -61,19 +61,23 @@ def evaluate(
     split: str | None = None,
     corpus_name: str | None = None,
     legs: Sequence[Leg] = tuple(Leg),
+    measures: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Report:
     """Ingest the corpus of a dataset, search for its queries by every leg, one at a time, and measure.
 
     ``folder`` and ``split`` are those of :func:`pipeline.evaluate.datasets.read_dataset`. Without ``corpus_name``
     the corpus is temporary, and is dropped in any case; with it, the corpus is kept and used again. For a folder
-    without documents ``corpus_name`` is the corpus to search.
-    Raises QuerySetError if the folder's files don't agree, CorpusError if the corpus doesn't exist.
+    without documents ``corpus_name`` is the corpus to search. ``measures`` are reported beside ``MEASURES``, see
+    :func:`pipeline.evaluate.measures.check_measures`.
+    Raises QuerySetError if the folder's files don't agree, CorpusError if the corpus doesn't exist, ConfigurationError
+    if a measure is unknown.
     """
     progress = progress or Progress()
+    others = check_measures(measures)
     dataset = read_dataset(folder, split)
     with ingested(hoprank, dataset, folder, corpus_name, progress) as (name, documents, seconds):
-        return measure(hoprank, dataset, name, documents, seconds, legs=legs, progress=progress)
+        return measure(hoprank, dataset, name, documents, seconds, legs=legs, measures=others, progress=progress)
 
 
 def suggest(
@@ -113,9 +117,10 @@ def measure(
     ingest_seconds: float,
     *,
     legs: Sequence[Leg] = tuple(Leg),
+    measures: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Report:
-    """Search an existing corpus for a dataset's queries by each leg, and measure.
+    """Search an existing corpus for a dataset's queries by each leg, and measure, also by ``measures``.
 
     Relevant documents that the corpus doesn't have count as not found. Raises QuerySetError if it has none of them.
     """
@@ -134,7 +139,7 @@ def measure(
         "gds": hoprank.client.has_gds,
     }
     run = Run(corpus_name, documents, ingest_seconds, version("hoprank"), circumstances)
-    return build_report(dataset, results, run)
+    return build_report(dataset, results, run, (*MEASURES, *measures))
 
 
 def fitted(dataset: Dataset, corpus: CorpusHandle) -> Dataset:

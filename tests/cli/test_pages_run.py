@@ -66,6 +66,9 @@ ASKING = re.compile(r"hoprank (?:corpus|graph|vault|memory) drop|hoprank memory 
 """Commands that ask whether they are to do it, which a test answers by --yes."""
 
 BEFORE: dict[str, Callable[[Path], object]] = {
+    "hoprank compare runs/hoprank.trec other-system.run --qrels runs/qrels.trec --measure AP": lambda root: shutil.copy(
+        root / "runs/hybrid.trec", root / "other-system.run"
+    ),
     "hoprank compare before.json after.json": lambda root: [
         shutil.copy(root / "report.json", root / name) for name in ("before.json", "after.json")
     ],

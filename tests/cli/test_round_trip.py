@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import pytest
 import requests
 
@@ -271,9 +272,28 @@ def test_another_model_is_refused(run: Any, archive: Path, archived: str, tmp_pa
 def test_evaluate_prints_a_table_and_writes_the_report(run: Any, queryset: Path, client: Client) -> None:
     report_file = queryset / "report.json"
 
-    shown = run("evaluate", str(queryset), "--json", str(report_file), "--per-query")
-    report = json.loads(report_file.read_text())
+    runs = queryset / "runs"
+    measured = ("--measure", "AP", "--measure", "Judged@2", "--run", str(runs))
 
+    shown = run("evaluate", str(queryset), "--json", str(report_file), "--per-query", *measured)
+    report = json.loads(report_file.read_text())
+    compared = run("compare", str(runs / "fulltext.trec"), str(runs / "hoprank.trec"), "--measure", "AP")
+    worse = ("compare", str(report_file), str(runs / "hybrid.trec"), "--fail-if-worse", "AP:100")
+
+    assert "Other measures" in shown.stdout
+    assert {path.name for path in runs.iterdir()} == {*(f"{leg}.trec" for leg in LEGS), "qrels.trec"}
+    for leg in LEGS:
+        ir = ir_measures.calc_aggregate(
+            map(ir_measures.parse_measure, ["AP", "Judged@2", "RR", "nDCG@10"]),
+            ir_measures.read_trec_qrels(str(runs / "qrels.trec")),  # type: ignore[no-untyped-call]
+            ir_measures.read_trec_run(str(runs / f"{leg}.trec")),  # type: ignore[no-untyped-call]
+        )
+        known = {"RR": "mrr", "nDCG@10": "ndcg@10"}
+        assert {str(name): report["metrics"][leg][known.get(str(name), str(name))] for name in ir} == pytest.approx(
+            {str(name): value for name, value in ir.items()}, abs=1e-9
+        )
+    assert re.search(r"AP +\d+\.\d", compared.stdout)
+    assert "p (Holm)" in run(*worse).stdout
     assert MEASURED.findall(shown.stdout) == LEGS
     assert "nDCG@10 by query" in shown.stdout
     assert list(report["metrics"]) == LEGS

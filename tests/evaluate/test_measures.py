@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.errors import QuerySetError
+from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import (
     MEASURES,
     QueryResult,
+    check_measures,
     distinct,
     document_ranking,
     mean_measures,
@@ -23,6 +24,7 @@ from pipeline.evaluate.measures import (
 )
 
 HUNDREDTHS = 100
+KINDS = ("AP", "P", "R", "RR", "nDCG", "Success", "Judged")
 
 
 def query(relevant: Mapping[str, float], query_id: str = "q1") -> Query:
@@ -145,6 +147,8 @@ REFERENCES = {
     **{f"recall@{k}": ir_measures.R @ k for k in (2, 5, 10, 20)},
     "mrr": ir_measures.RR,
     "ndcg@10": ir_measures.nDCG @ 10,
+    **{name: ir_measures.parse_measure(name) for name in ("AP", "RR", "nDCG", "Rprec")},
+    **{f"{kind}@{k}": ir_measures.parse_measure(f"{kind}@{k}") for kind in KINDS for k in (1, 3, 10, 100)},
 }
 
 
@@ -153,7 +157,7 @@ def reference(cases: list[tuple[dict[str, float], list[str]]]) -> list[dict[str,
     qrels = [
         ir_measures.Qrel(str(number), key, round(grade * HUNDREDTHS))
         for number, (relevant, _) in enumerate(cases)
-        for key, grade in relevant.items()
+        for key, grade in {**dict.fromkeys(IRRELEVANT, 0.0), **relevant}.items()
     ]
     run = [
         ir_measures.ScoredDoc(str(number), key, -float(rank))
@@ -164,11 +168,15 @@ def reference(cases: list[tuple[dict[str, float], list[str]]]) -> list[dict[str,
         (metric.query_id, metric.measure): metric.value
         for metric in ir_measures.iter_calc(REFERENCES.values(), qrels, run)
     }
+    # ir_measures leaves out how many of an empty ranking are judged
     return [
-        {name: values[str(number), measure] for name, measure in REFERENCES.items()} for number in range(len(cases))
+        {name: values.get((str(number), measure), 0.0) for name, measure in REFERENCES.items()}
+        for number in range(len(cases))
     ]
 
 
+IRRELEVANT = [str(number) for number in range(0, 30, 3)]
+"""Keys that are judged not to be relevant, unless they are."""
 keys = st.integers(0, 30).map(str)
 grades = st.dictionaries(
     keys, st.integers(1, 100 * HUNDREDTHS).map(lambda grade: grade / HUNDREDTHS), min_size=1, max_size=25
@@ -181,10 +189,29 @@ queries_answered = st.lists(st.tuples(grades, rankings), min_size=1, max_size=8)
 
 @given(queries_answered)
 def test_the_measures_are_those_of_ir_measures(cases: list[tuple[dict[str, float], list[str]]]) -> None:
-    ours = [measure(relevant, ranking) for relevant, ranking in cases]
+    ours = [
+        measure_query(
+            Query("q", "who?", relevant, irrelevant=frozenset(IRRELEVANT) - relevant.keys()), ranking, REFERENCES
+        )
+        for relevant, ranking in cases
+    ]
 
     for mine, theirs in zip(ours, reference(cases), strict=True):
-        assert {name: mine[name] for name in theirs} == pytest.approx(theirs)
+        assert mine == pytest.approx(theirs, abs=1e-9)
+
+
+def test_a_measure_is_known_by_its_names_in_any_case() -> None:
+    assert check_measures(["map", "P@5", "recall@5", "P@5", "R@5"]) == ("map", "P@5", "R@5")
+    found = measure_query(query({"a": 1, "b": 2}), ["x", "b", "a"], ["MAP", "ap", "R@2", "recall@2", "MRR", "rr"])
+    assert list(found.values()) == pytest.approx([(1 / 2 + 2 / 3) / 2] * 2 + [1 / 2] * 4)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "P", "recall", "Judged", "P@0", "P@-1", "P@5.5", "Rprec@5", "perfect", "hits@5", "R@٣"]
+)
+def test_what_is_no_measure_is_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="no measure"):
+        check_measures([name])
 
 
 @given(grades, rankings)

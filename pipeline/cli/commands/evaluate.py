@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from pipeline.cli.connection import connected_client, corpus_or_only
 from pipeline.cli.deferred import compare as evaluations
-from pipeline.cli.deferred import datasets, measures, report
+from pipeline.cli.deferred import datasets, measures, report, trec
 from pipeline.cli.deferred import evaluate as evaluation
 from pipeline.cli.deferred import tune as tuning
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report, is_printed
@@ -27,6 +27,15 @@ from pipeline.cli.views.progress import show_progress
 from pipeline.errors import ConfigurationError
 from pipeline.json_values import plain
 from pipeline.retrieve.legs import Leg
+
+Measured = Annotated[
+    list[str] | None,
+    Option(
+        "--measure",
+        metavar="NAME",
+        help="Another measure, by ir_measures' name: MAP, P@5, R@100, nDCG@20, Judged@10; repeatable.",
+    ),
+]
 
 
 def evaluate(
@@ -50,6 +59,11 @@ def evaluate(
         bool,
         Option("--compare", help="Say what --set gains and loses on each queryset, against the search without it."),
     ] = False,
+    other: Measured = None,
+    runs: Annotated[
+        Path | None,
+        Option("--run", metavar="FOLDER", help="Write each leg's rankings as a TREC run, and the judgements."),
+    ] = None,
     suggest: Annotated[
         int,
         Option(
@@ -65,17 +79,18 @@ def evaluate(
     ways = [name for name, given in (("--suggest", suggest), ("--ablate", ablate), ("--compare", compare)) if given]
     if len(ways) > 1:
         raise ConfigurationError(f"{' and '.join(ways)} contradict each other.", "Give one of them.")
-    if (ablate or compare) and (legs or per_query):
-        raise ConfigurationError(f"{ways[0]} measures the fused whole alone.", "Leave out --leg and --per-query.")
-    if suggest and (legs or per_query):
-        raise ConfigurationError("--suggest measures nothing.", "Leave out --leg and --per-query.")
+    if ways and (legs or per_query or other or runs):
+        measured = "measures nothing" if suggest else "measures the fused whole alone, and always the same"
+        raise ConfigurationError(f"{ways[0]} {measured}.", "Leave out --leg, --per-query, --measure and --run.")
     if len(folders) > 1 and not (ablate or compare):
         raise ConfigurationError(
             f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate or --compare."
         )
     check_json_file(json_file)
-    for folder in () if suggest else folders:
-        datasets.read_dataset(folder, split)
+    measures.check_measures(other or ())
+    if runs:
+        trec.check_runs_folder(runs)
+    given = [] if suggest else [datasets.read_dataset(folder, split) for folder in folders]
     with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:
         document: dict[str, Any]
         views: list[Any]
@@ -88,7 +103,11 @@ def evaluate(
             document, views = {"trials": plain(trials)}, [trial_table(trials, run.settings or ())]
         elif not ablate:
             chosen = legs or tuple(Leg)
-            report = hoprank.evaluate(folders[0], split=split, corpus=corpus, legs=chosen, progress=progress)
+            report = hoprank.evaluate(
+                folders[0], split=split, corpus=corpus, legs=chosen, measures=other or (), progress=progress
+            )
+            if runs:
+                trec.write_runs(report, given[0].queries, runs)
             document, views = report.to_json(per_query=True), report_views(report, per_query=per_query)
         else:
             ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
@@ -96,30 +115,53 @@ def evaluate(
     deliver_report(document, json_file, lambda: show(*views))
 
 
-_FILE = "A report that `hoprank evaluate --json` wrote"
+_FILE = "A report that `hoprank evaluate --json` wrote, or a TREC run of any system"
 
 
 def compare(
-    before: Annotated[Path, Argument(metavar="A.json", help=f"{_FILE}: the one to compare with.")],
-    after: Annotated[Path, Argument(metavar="B.json", help=f"{_FILE}, of the same queryset.")],
+    before: Annotated[Path, Argument(metavar="A", help=f"{_FILE}: the one to compare with.")],
+    after: Annotated[Path, Argument(metavar="B", help=f"{_FILE}, of the same queryset.")],
     leg: Annotated[Leg, Option("--leg", help="The leg of B, and of A if no other is given.")] = Leg.WHOLE,
     before_leg: Annotated[Leg | None, Option("--before-leg", help="Another leg of A.")] = None,
     measure: Annotated[
-        str, Option("--measure", metavar="NAME", help="The measure whose wins and losses are listed.")
+        str,
+        Option(
+            "--measure",
+            metavar="NAME",
+            help="The measure whose wins and losses are listed.",
+        ),
     ] = "recall@5",
+    qrels: Annotated[
+        Path | None,
+        Option(
+            "--qrels",
+            metavar="PATH",
+            help="The judgements of runs: a file, or the queryset's folder.",
+            show_default="qrels.trec beside the run",
+        ),
+    ] = None,
+    fail_if_worse: Annotated[
+        list[str] | None,
+        Option(
+            "--fail-if-worse",
+            metavar="NAME:POINTS",
+            help='Exit with 1 if a measure of B is lower by more points of percent: "recall@5:0.5"; repeatable.',
+        ),
+    ] = None,
     most: Annotated[int, Option("--show", "--limit", "-n", min=0, help="How many wins and losses to list.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Compare two evaluations: B less A with 95% confidence intervals, and the queries that gained and lost.
 
-    The intervals are those of a paired bootstrap over queries; one that holds 0 may be chance.
+    The intervals are those of a paired bootstrap over queries; one that holds 0 may be chance. The p-values are those
+    of a paired randomisation test, corrected for the number of measures (Holm).
     """
-    if measure not in measures.MEASURES:
-        raise ConfigurationError(f"There is no measure {measure!r}.", f"Use one of {', '.join(measures.MEASURES)}.")
-    comparison = evaluations.compare(
-        evaluations.read_evaluated(before), evaluations.read_evaluated(after), leg, before_leg
-    )
+    bounds = [evaluations.Bound.parse(text) for text in fail_if_worse or ()]
+    names = [measure, *(bound.measure for bound in bounds)]
+    first, second = (evaluations.read_evaluated(path, qrels, names) for path in (before, after))
+    comparison = evaluations.compare(first, second, leg, before_leg, names)
     deliver(comparison, as_json, lambda it: comparison_views(it, measure, most))
+    evaluations.check_not_worse(comparison, bounds)
 
 
 def tune(

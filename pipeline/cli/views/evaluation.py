@@ -37,6 +37,9 @@ _HEADINGS = {"recall": "R", "mrr": "MRR", "ndcg": "nDCG\n", "perfect": "perfect\
 def report_views(report: Report, *, per_query: bool = False) -> list[RenderableType]:
     """Return all tables of a report, one below the other; ``per_query`` adds every query."""
     views: list[RenderableType] = [report_table(report)]
+    others = [name for name in report.legs[0].measures if name not in measures.MEASURES]
+    if others:
+        views += ["", _others_table(report, others)]
     if report.groups:
         views += ["", breakdown_table(report)]
     if per_query:
@@ -74,6 +77,17 @@ def report_table(report: Report) -> Table:
         percents = (f"{100 * leg.measures[name]:.1f}" for name in measures.MEASURES)
         cells = map(Text, (leg.leg, *percents, _milliseconds(leg.p50_ms), _milliseconds(leg.p95_ms)))
         table.add_row(*cells, style="bold" if leg.leg == Leg.WHOLE else "")
+    return table
+
+
+def _others_table(report: Report, names: Sequence[str]) -> Table:
+    """Return the measures of each leg that were asked for beside those of every report, in percent."""
+    table = ruled_table("Other measures", padding=0)
+    table.add_column("leg", no_wrap=True, min_width=_APART)
+    for name in names:
+        table.add_column(name, justify="right", min_width=_APART)
+    for leg in report.legs:
+        table.add_row(leg.leg, *(f"{100 * leg.measures[name]:.1f}" for name in names))
     return table
 
 
@@ -141,14 +155,18 @@ def comparison_views(comparison: Comparison, measure: str, most: int) -> list[Re
     caption = f"A: {comparison.before}\nB: {comparison.after}\nIn percent of {queries}{left_out}."
     table = ruled_table(comparison.queryset, caption + (f"\nMay be chance: {chance}." if chance else ""))
     table.add_column("measure", no_wrap=True)
-    add_numbers(table, "A", "B", "B - A", "95% interval", "wins", "losses", "ties")
+    add_numbers(table, "A", "B", "B - A", "95% interval", "wins", "losses", "ties", "p", "p (Holm)")
     for row in comparison.rows:
-        counts = (row.wins, row.losses, row.ties)
+        counts = (*(f"{count:,}" for count in (row.wins, row.losses, row.ties)), _p(row.p), _p(row.p_holm))
         _add_gain(table, (row.measure,), (row.before, row.after), row.difference, counts)
     changes = list(comparison.changes[measure].items())
     losses = [(query, change) for query, change in changes if change < 0]
     wins = [(query, change) for query, change in reversed(changes) if change > 0]
     return [table, *_queries("Losses", losses, measure, most), *_queries("Wins", wins, measure, most)]
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 else "<0.001"
 
 
 def _queries(heading: str, changes: list[tuple[str, float]], measure: str, most: int) -> Iterable[RenderableType]:
@@ -178,19 +196,20 @@ def trial_table(trials: Sequence[Trial], assignments: Iterable[str]) -> Table:
         name, queries = trial.comparison.queryset, counted(trial.comparison.queries, "query", "queries")
         for first, measure in zip((name, f"  {queries}", ""), _OF_TRIALS, strict=True):
             row = trial.measured(measure)
-            _add_gain(table, (Text(first), measure), (row.before, row.after), row.difference, (row.wins, row.losses))
+            counts = (f"{row.wins:,}", f"{row.losses:,}")
+            _add_gain(table, (Text(first), measure), (row.before, row.after), row.difference, counts)
         _add_latency(table, trial.before_ms, trial.after_ms)
     for measure in _OF_TRIALS if len(trials) > 1 else ():
         rows = [trial.measured(measure) for trial in trials]
         means = (fmean(row.before for row in rows), fmean(row.after for row in rows))
-        counts = (sum(row.wins for row in rows), sum(row.losses for row in rows))
+        counts = (f"{sum(row.wins for row in rows):,}", f"{sum(row.losses for row in rows):,}")
         first = "mean of all" if measure == _OF_TRIALS[0] else ""
         _add_gain(table, (first, measure), means, compares.pooled(trials, measure), counts)
     return table
 
 
 def _add_gain(
-    table: Table, heads: Sequence[RenderableType], means: Sequence[float], gain: Interval, counts: Sequence[int]
+    table: Table, heads: Sequence[RenderableType], means: Sequence[float], gain: Interval, counts: Sequence[str]
 ) -> None:
     """Add a row of two means in percent, their difference, and queries; bold if it is beyond chance."""
     table.add_row(
@@ -198,7 +217,7 @@ def _add_gain(
         *(f"{100 * mean:.1f}" for mean in means),
         f"{100 * gain.mean:+.1f}",
         f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}",
-        *(f"{count:,}" for count in counts),
+        *counts,
         style="" if gain.is_noise else "bold",
     )
 

@@ -17,7 +17,8 @@ _NAMED_AT_MOST = 5  # ids in a message; chosen by hand
 class Query:
     """A question and its relevant documents: document key -> relevance, finite and above 0, at least one.
 
-    ``type`` is the dataset's own kind of question, empty if it has none.
+    ``type`` is the dataset's own kind of question, empty if it has none. ``irrelevant`` are the documents that were
+    judged, and aren't relevant.
     Raises ``QuerySetError`` when ``relevant`` is empty or holds another relevance.
     """
 
@@ -25,6 +26,7 @@ class Query:
     text: str
     relevant: Mapping[str, float]
     type: str = ""
+    irrelevant: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         # Every measure divides by the values.

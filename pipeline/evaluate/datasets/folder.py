@@ -101,11 +101,12 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
     """
     name, qrels = _qrels(folder, split)
     texts, blank = _read_queries(folder / "queries.jsonl")
-    relevant, unknown = _read_qrels(qrels, {*texts, *blank})
+    judged, unknown = _read_qrels(qrels, {*texts, *blank})
     if name:
-        texts = {query_id: asked for query_id, asked in texts.items() if query_id in relevant}
+        texts = {query_id: asked for query_id, asked in texts.items() if query_id in judged}
+    relevant = {query_id: {key: grade for key, grade in of.items() if grade > 0} for query_id, of in judged.items()}
     queries = tuple(
-        Query(query_id, text, relevant[query_id], kind)
+        Query(query_id, text, relevant[query_id], kind, frozenset(judged[query_id].keys() - relevant[query_id].keys()))
         for query_id, (text, kind) in texts.items()
         if relevant.get(query_id)
     )
@@ -193,23 +194,17 @@ def _read_queries(path: Path) -> tuple[dict[str, tuple[str, str]], list[str]]:
 
 
 def _read_qrels(path: Path, query_ids: Container[str]) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Return the relevant documents of every query in the file, and the queries that aren't in ``query_ids``."""
-    relevant: dict[str, dict[str, float]] = {}
-    judged: dict[tuple[str, str], float] = {}
-    unknown: dict[str, None] = {}
+    """Return the judged documents of every query in the file, and the queries that aren't in ``query_ids``."""
+    judged: dict[str, dict[str, float]] = {}
+    unknown: dict[str, dict[str, float]] = {}
     for line, query_id, document_id, relevance in judgements(path):
-        if judged.setdefault((query_id, document_id), relevance) != relevance:
+        of_query = (judged if query_id in query_ids else unknown).setdefault(query_id, {})
+        if of_query.setdefault(document_id, relevance) != relevance:
             raise line.fault(
                 f"judges document {document_id!r} for query {query_id!r} once more, with another relevance",
                 "Keep one of the two lines.",
             )
-        if query_id not in query_ids:
-            unknown.setdefault(query_id)
-            continue
-        of_query = relevant.setdefault(query_id, {})
-        if relevance > 0:
-            of_query[document_id] = relevance
-    return relevant, list(unknown)
+    return judged, list(unknown)
 
 
 def judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:

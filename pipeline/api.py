@@ -339,11 +339,19 @@ class HopRank(AbstractContextManager["HopRank"]):
         corpus: str | None = None,
         legs: Sequence[Leg] = tuple(Leg),
         measures: Sequence[str] = (),
+        contexts: Sequence[int] = (),
         progress: Progress | None = None,
     ) -> Report:
         """Measure every leg on the dataset in a folder; see :func:`pipeline.flows.evaluate.evaluate`."""
         return evaluate.evaluate(
-            self, Path(folder), split=split, corpus_name=corpus, legs=legs, measures=measures, progress=progress
+            self,
+            Path(folder),
+            split=split,
+            corpus_name=corpus,
+            legs=legs,
+            measures=measures,
+            contexts=contexts,
+            progress=progress,
         )
 
     def suggest(

@@ -16,7 +16,8 @@ with lazy_imports(__name__):
     from pipeline.answer import records as answers
     from pipeline.db import catalogue, connect, embedded
     from pipeline.db.embedded import backup as backups
-    from pipeline.evaluate import compare, datasets, measures, report, trec
+    from pipeline.evaluate import answers as answers_in_context
+    from pipeline.evaluate import compare, datasets, failures, measures, report, trec
     from pipeline.evaluate.tuning import tune
     from pipeline.flows import evaluate, ingest, maintain, questions
     from pipeline.ingest.sources import reader, watch

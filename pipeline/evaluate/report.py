@@ -84,18 +84,37 @@ class Group:
 class Report:
     """The outcome of an evaluation: the legs in reporting order, the fused whole last.
 
-    ``queries`` is the number of measured queries, ``queries_left_out`` of those without a relevant document. ``groups``
-    compare the whole with hybrid by kind of question; empty unless both were measured. ``remarks`` say what of the
-    dataset isn't used, or is used otherwise than it stands there.
+    ``groups`` compare the whole with hybrid by kind of question; empty unless both were measured. ``contexts`` holds
+    the share of questions whose context has an answer, by its budget in tokens, of ``answered`` questions; both are
+    empty unless that was asked for.
     """
 
-    queryset: str
+    dataset: Dataset
     run: Run
-    queries: int
-    queries_left_out: int
     legs: tuple[LegReport, ...]
     groups: tuple[Group, ...] = ()
-    remarks: tuple[str, ...] = ()
+    contexts: Mapping[int, float] = field(default_factory=dict)
+    answered: int = 0
+
+    @property
+    def queryset(self) -> str:
+        """The name of the dataset."""
+        return self.dataset.name
+
+    @property
+    def queries(self) -> int:
+        """The number of measured queries."""
+        return len(self.dataset.queries)
+
+    @property
+    def queries_left_out(self) -> int:
+        """The number of queries without a relevant document."""
+        return len(self.dataset.unjudged)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on what of the dataset isn't used, or is used otherwise than it stands there."""
+        return self.dataset.remarks
 
     def to_json(self, *, per_query: bool = False) -> dict[str, Json]:
         """Return the report as JSON values: measures as fractions of 1, latencies in milliseconds.
@@ -116,6 +135,9 @@ class Report:
             "hoprank_version": self.run.version,
             "settings": self.run.settings,
         }
+        if self.contexts:
+            shares: dict[str, Json] = {str(budget): share for budget, share in self.contexts.items()}
+            report["answer_in_context"] = {"queries": self.answered, "tokens": shares}
         for by in ("confidence", "type"):
             groups = [group for group in self.groups if group.by == by]
             report[f"by_{by}"] = {one.label: {"queries": one.queries, "metrics": one.metrics} for one in groups}
@@ -151,13 +173,10 @@ def build_report(
         )
     places = {leg.value: place for place, leg in enumerate(Leg)} | {WHOLE: len(Leg) + 1}
     return Report(
-        queryset=dataset.name,
+        dataset=dataset,
         run=run,
-        queries=len(dataset.queries),
-        queries_left_out=len(dataset.unjudged),
         legs=tuple(sorted(legs, key=lambda report: places.get(report.leg, len(Leg)))),
         groups=break_down(dataset.queries, {leg.leg: leg.detail for leg in legs}),
-        remarks=dataset.remarks,
     )
 
 

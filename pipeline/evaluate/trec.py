@@ -50,14 +50,14 @@ def check_runs_folder(folder: Path) -> None:
     check_json_path(folder / QRELS)
 
 
-def write_runs(report: Report, queries: Sequence[Query], folder: Path) -> None:
+def write_runs(report: Report, folder: Path) -> None:
     """Write the ranking of each leg of a report to a folder as a run, and the judgements; other files stay.
 
     Raises ConfigurationError if a file can't be written.
     """
     for leg in report.legs:
         write_text("".join(_ranked(leg.leg, leg.detail)), folder / f"{leg.leg}{SUFFIX}")
-    write_text("".join(_judged(queries)), folder / QRELS)
+    write_text("".join(_judged(report.dataset.queries)), folder / QRELS)
 
 
 def _ranked(leg: str, detail: Iterable[QueryMeasures]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import QuerySetError
+from pipeline.evaluate.answers import holds_answer, with_answers
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids, read_unjudged
@@ -62,6 +63,7 @@ def evaluate(
     corpus_name: str | None = None,
     legs: Sequence[Leg] = tuple(Leg),
     measures: Iterable[str] = (),
+    contexts: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Report:
     """Ingest the corpus of a dataset, search for its queries by every leg, one at a time, and measure.
@@ -69,7 +71,8 @@ def evaluate(
     ``folder`` and ``split`` are those of :func:`pipeline.evaluate.datasets.read_dataset`. Without ``corpus_name``
     the corpus is temporary, and is dropped in any case; with it, the corpus is kept and used again. For a folder
     without documents ``corpus_name`` is the corpus to search. ``measures`` are reported beside ``MEASURES``, see
-    :func:`pipeline.evaluate.measures.check_measures`.
+    :func:`pipeline.evaluate.measures.check_measures`. ``contexts`` are budgets in tokens: for each the report says in
+    how many questions the context holds an answer.
     Raises QuerySetError if the folder's files don't agree, CorpusError if the corpus doesn't exist, ConfigurationError
     if a measure is unknown.
     """
@@ -77,7 +80,8 @@ def evaluate(
     others = check_measures(measures)
     dataset = read_dataset(folder, split)
     with ingested(hoprank, dataset, folder, corpus_name, progress) as (name, documents, seconds):
-        return measure(hoprank, dataset, name, documents, seconds, legs=legs, measures=others, progress=progress)
+        report = measure(hoprank, dataset, name, documents, seconds, legs=legs, measures=others, progress=progress)
+        return with_contexts(hoprank, report, name, contexts, progress) if contexts else report
 
 
 def suggest(
@@ -140,6 +144,32 @@ def measure(
     }
     run = Run(corpus_name, documents, ingest_seconds, version("hoprank"), circumstances)
     return build_report(dataset, results, run, (*MEASURES, *measures))
+
+
+def with_contexts(
+    hoprank: Ready, report: Report, corpus_name: str, budgets: Sequence[int], progress: Progress
+) -> Report:
+    """Return a report with the share of questions whose context holds an answer, by its budget in tokens.
+
+    Raises QuerySetError if no question has an answer that a text can hold.
+    """
+    queries = with_answers(report.dataset.queries)
+    if not queries:
+        raise QuerySetError(
+            f"queryset {report.queryset!r}: no question has an answer that a context can hold",
+            'Give queries an "answer", a text or a list of texts.',
+        )
+    retriever, count = hoprank.retriever(corpus_name), hoprank.embedder.count_tokens
+    shares = {}
+    with progress.stage("contexts", len(budgets) * len(queries)) as done:
+        for budget in budgets:
+            held = 0
+            for query in queries:
+                context = retriever.context(query.text, count, tokens=budget)
+                held += holds_answer("\n".join(passage.text for passage in context.passages), query.answers)
+                done(1)
+            shares[budget] = held / len(queries)
+    return replace(report, contexts=shares, answered=len(queries))
 
 
 def fitted(dataset: Dataset, corpus: CorpusHandle) -> Dataset:

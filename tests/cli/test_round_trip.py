@@ -68,7 +68,8 @@ def queryset(tmp_path: Path) -> Path:
         '{"id": "a", "title": "Alpha Station", "text": "Alpha Station was built by Mira Holt."}\n'
         '{"id": "b", "title": "Mira Holt", "text": "Mira Holt was born in Westfold."}\n'
     )
-    (tmp_path / "queries.jsonl").write_text('{"id": "q1", "query": "Where was the builder of Alpha Station born?"}\n')
+    query = {"id": "q1", "query": "Where was the builder of Alpha Station born?", "answer": "Westfold"}
+    (tmp_path / "queries.jsonl").write_text(f"{json.dumps(query)}\n")
     (tmp_path / "qrels.tsv").write_text("query\tdocument\trelevance\nq1\ta\t1\nq1\tb\t1\n")
     return tmp_path
 
@@ -273,7 +274,8 @@ def test_evaluate_prints_a_table_and_writes_the_report(run: Any, queryset: Path,
     report_file = queryset / "report.json"
 
     runs = queryset / "runs"
-    measured = ("--measure", "AP", "--measure", "Judged@2", "--run", str(runs))
+    measured = ("--measure", "AP", "--measure", "Judged@2", "--run", str(runs), "--contexts")
+    measured = (*measured, "--failures", str(queryset / "failures.html"))
 
     shown = run("evaluate", str(queryset), "--json", str(report_file), "--per-query", *measured)
     report = json.loads(report_file.read_text())
@@ -281,6 +283,9 @@ def test_evaluate_prints_a_table_and_writes_the_report(run: Any, queryset: Path,
     worse = ("compare", str(report_file), str(runs / "hybrid.trec"), "--fail-if-worse", "AP:100")
 
     assert "Other measures" in shown.stdout
+    assert report["answer_in_context"] == {"queries": 1, "tokens": dict.fromkeys(["500", "1000", "2000", "4000"], 1.0)}
+    assert re.search(r"answer in context( +100\.0){4}", shown.stdout)
+    assert "0 of 1 questions lack" in (queryset / "failures.html").read_text(encoding="utf-8")
     assert {path.name for path in runs.iterdir()} == {*(f"{leg}.trec" for leg in LEGS), "qrels.trec"}
     for leg in LEGS:
         ir = ir_measures.calc_aggregate(

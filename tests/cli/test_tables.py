@@ -12,6 +12,7 @@ from pipeline.cli.views.evaluation import ablation_table, breakdown_table
 from pipeline.cli.views.output import show
 from pipeline.cli.views.tables import Brief, captioned, plain_table, property_grid
 from pipeline.evaluate.ablation import Ablation, Worth
+from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import MEASURES
 from pipeline.evaluate.report import Group, Report, Run
 from pipeline.evaluate.significance import Interval
@@ -116,7 +117,7 @@ def test_what_parts_add_fits_the_terminal(width: int) -> None:
 
 def test_where_the_graph_leads_fits_the_terminal() -> None:
     groups = (Group("type", "bridge-comparison", 1234, {"hybrid": HALF, "hoprank": HALF}),)
-    lines = lines_of(breakdown_table(Report("songs", Run("c", 1, 1.0, "0", {}), 1234, 0, (), groups)), 80)
+    lines = lines_of(breakdown_table(Report(Dataset("songs", ()), Run("c", 1, 1.0, "0", {}), (), groups)), 80)
 
     assert lines[1].split() == ["hybrid", "hoprank"] * 3
     assert lines[2].split() == ["questions", "number", "R@5", "R@5", "R@10", "R@10", "nDCG@10", "nDCG@10"]

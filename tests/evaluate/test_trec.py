@@ -54,7 +54,7 @@ def test_what_is_written_is_read_back(
     report = build_report(Dataset("songs", tuple(queries)), results, RUN)
     folder = tmp_path_factory.mktemp("runs")
 
-    write_runs(report, queries, folder)
+    write_runs(report, folder)
 
     judged = {query.id: query for query in read_judgements(folder)}
     assert judged.keys() == {trec_id(query.id) for query in queries}

@@ -1,5 +1,6 @@
 """``hoprank evaluate``, ``compare``, ``tune`` and ``calibrate``: measure a search, and learn from what is measured."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,9 +8,11 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from pipeline.cli.connection import connected_client, corpus_or_only
+from pipeline.cli.deferred import answers_in_context as answers
 from pipeline.cli.deferred import compare as evaluations
 from pipeline.cli.deferred import datasets, measures, report, trec
 from pipeline.cli.deferred import evaluate as evaluation
+from pipeline.cli.deferred import failures as failed
 from pipeline.cli.deferred import tune as tuning
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report, is_printed
 from pipeline.cli.options import AnyCorpus, Json, KeptCorpus, Legs, Measuring, Reading, Run, Split
@@ -64,6 +67,18 @@ def evaluate(
         Path | None,
         Option("--run", metavar="FOLDER", help="Write each leg's rankings as a TREC run, and the judgements."),
     ] = None,
+    failures: Annotated[
+        Path | None,
+        Option(
+            "--failures",
+            metavar="FILE",
+            help="Write a page of the questions that lost a relevant document, with its rank in each leg.",
+        ),
+    ] = None,
+    contexts: Annotated[
+        bool,
+        Option("--contexts", help="Say how often a context of 500 to 4,000 tokens holds the queries' `answer`."),
+    ] = False,
     suggest: Annotated[
         int,
         Option(
@@ -76,43 +91,68 @@ def evaluate(
 
     Without --corpus the documents go into a corpus of their own, which is dropped afterwards.
     """
-    ways = [name for name, given in (("--suggest", suggest), ("--ablate", ablate), ("--compare", compare)) if given]
-    if len(ways) > 1:
-        raise ConfigurationError(f"{' and '.join(ways)} contradict each other.", "Give one of them.")
-    if ways and (legs or per_query or other or runs):
-        measured = "measures nothing" if suggest else "measures the fused whole alone, and always the same"
-        raise ConfigurationError(f"{ways[0]} {measured}.", "Leave out --leg, --per-query, --measure and --run.")
-    if len(folders) > 1 and not (ablate or compare):
-        raise ConfigurationError(
-            f"{len(folders)} querysets were given.", "Evaluate one at a time, or with --ablate or --compare."
-        )
-    check_json_file(json_file)
+    measured = {
+        "--leg": legs,
+        "--per-query": per_query,
+        "--measure": other,
+        "--run": runs,
+        "--failures": failures,
+        "--contexts": contexts,
+    }
+    _check_together({"--suggest": suggest, "--ablate": ablate, "--compare": compare}, measured, len(folders))
+    if failures and legs and Leg.WHOLE not in legs:
+        raise ConfigurationError("--failures are those of the whole.", f"Add --leg {Leg.WHOLE}.")
     measures.check_measures(other or ())
+    for file in (json_file, failures):
+        check_json_file(file)
     if runs:
         trec.check_runs_folder(runs)
-    given = [] if suggest else [datasets.read_dataset(folder, split) for folder in folders]
+    for folder in () if suggest else folders:
+        datasets.read_dataset(folder, split)
     with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:
         document: dict[str, Any]
         views: list[Any]
         if suggest:
-            found = hoprank.suggest(folders[0], suggest, split=split, corpus=corpus, progress=progress)
-            document, views = {"suggested": [one.to_json() for one in found]}, [suggestion_table(found)]
+            worth = hoprank.suggest(folders[0], suggest, split=split, corpus=corpus, progress=progress)
+            document, views = {"suggested": [one.to_json() for one in worth]}, [suggestion_table(worth)]
         elif compare:
             before = replace(run, settings=None).read()
             trials = hoprank.try_settings(*folders, before=before, split=split, corpus=corpus, progress=progress)
             document, views = {"trials": plain(trials)}, [trial_table(trials, run.settings or ())]
         elif not ablate:
-            chosen = legs or tuple(Leg)
-            report = hoprank.evaluate(
-                folders[0], split=split, corpus=corpus, legs=chosen, measures=other or (), progress=progress
+            found = hoprank.evaluate(
+                folders[0],
+                split=split,
+                corpus=corpus,
+                legs=legs or tuple(Leg),
+                measures=other or (),
+                contexts=answers.BUDGETS if contexts else (),
+                progress=progress,
             )
             if runs:
-                trec.write_runs(report, given[0].queries, runs)
-            document, views = report.to_json(per_query=True), report_views(report, per_query=per_query)
+                trec.write_runs(found, runs)
+            if failures:
+                failed.write_failures(found, failures)
+            document, views = found.to_json(per_query=True), report_views(found, per_query=per_query)
         else:
             ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
             document, views = ablation.to_json(), [ablation_table(ablation)]
     deliver_report(document, json_file, lambda: show(*views))
+
+
+def _check_together(ways: Mapping[str, object], measured: Mapping[str, object], folders: int) -> None:
+    """Raise ConfigurationError for ways to evaluate that exclude each other, and for options that a way ignores."""
+    way = [name for name, given in ways.items() if given]
+    ignored = [name for name, given in measured.items() if given]
+    if len(way) > 1:
+        raise ConfigurationError(f"{' and '.join(way)} contradict each other.", "Give one of them.")
+    if way and ignored:
+        does = "measures nothing" if way == ["--suggest"] else "measures the fused whole alone"
+        raise ConfigurationError(f"{way[0]} {does}.", f"Leave out {' and '.join(ignored)}.")
+    if folders > 1 and way not in (["--ablate"], ["--compare"]):
+        raise ConfigurationError(
+            f"{folders} querysets were given.", "Evaluate one at a time, or with --ablate or --compare."
+        )
 
 
 _FILE = "A report that `hoprank evaluate --json` wrote, or a TREC run of any system"

@@ -40,6 +40,8 @@ def report_views(report: Report, *, per_query: bool = False) -> list[RenderableT
     others = [name for name in report.legs[0].measures if name not in measures.MEASURES]
     if others:
         views += ["", _others_table(report, others)]
+    if report.contexts:
+        views += ["", _contexts_table(report)]
     if report.groups:
         views += ["", breakdown_table(report)]
     if per_query:
@@ -88,6 +90,16 @@ def _others_table(report: Report, names: Sequence[str]) -> Table:
         table.add_column(name, justify="right", min_width=_APART)
     for leg in report.legs:
         table.add_row(leg.leg, *(f"{100 * leg.measures[name]:.1f}" for name in names))
+    return table
+
+
+def _contexts_table(report: Report) -> Table:
+    """Return in how many questions the context holds an answer, in percent, by its budget."""
+    number = counted(report.answered, "question")
+    table = ruled_table("Answers in contexts", f"In percent of {number} whose answer a text can hold.")
+    table.add_column("tokens", no_wrap=True)
+    add_numbers(table, *(f"{budget:,}" for budget in report.contexts))
+    table.add_row("answer in context", *(f"{100 * share:.1f}" for share in report.contexts.values()))
     return table
 
 

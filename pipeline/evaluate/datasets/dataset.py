@@ -18,7 +18,7 @@ class Query:
     """A question and its relevant documents: document key -> relevance, finite and above 0, at least one.
 
     ``type`` is the dataset's own kind of question, empty if it has none. ``irrelevant`` are the documents that were
-    judged, and aren't relevant.
+    judged, and aren't relevant. ``answers`` are texts any of which answers it.
     Raises ``QuerySetError`` when ``relevant`` is empty or holds another relevance.
     """
 
@@ -27,6 +27,7 @@ class Query:
     relevant: Mapping[str, float]
     type: str = ""
     irrelevant: frozenset[str] = frozenset()
+    answers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Every measure divides by the values.
@@ -44,7 +45,8 @@ class Dataset:
     ``unjudged`` are the ids of queries without a relevant document, which can't be measured. The documents are in
     ``corpus_path``, a .jsonl file, or are ``documents``; both are None if they come from elsewhere. ``own`` are the ids
     of queries that are documents of the corpus themselves, under the same ids: a ranking is measured without the
-    query's own. ``remarks`` are sentences on what of the files isn't as it should be, or isn't used.
+    query's own. ``missing`` are the relevant documents that the corpus lacks. ``remarks`` are sentences on what of the
+    files isn't as it should be, or isn't used.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Dataset:
     corpus_path: Path | None = None
     documents: tuple[Document, ...] | None = None
     own: frozenset[str] = frozenset()
+    missing: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
     def remarked(self, *remarks: str) -> "Dataset":
@@ -68,6 +71,13 @@ class Dataset:
         number = counted(len(longer), "query is", "queries are")
         remark = f"{number} longer than {LONGEST:,} characters, and asked as far as that ({named(longer)})."
         return replace(self, queries=queries).remarked(remark)
+
+
+def answer_texts(*given: object) -> tuple[str, ...]:
+    """Return answers that are written as texts, numbers or lists of these; anything else is left out."""
+    values = [value for one in given for value in (one if isinstance(one, list) else [one])]
+    texts = [str(value).strip() for value in values if isinstance(value, str | int | float)]
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def check_documents(dataset: Dataset, known_keys: Container[str]) -> Dataset:
@@ -87,6 +97,7 @@ def check_documents(dataset: Dataset, known_keys: Container[str]) -> Dataset:
     if not unknown:
         return dataset
     part = f"{len(unknown):,} of {counted(len(judged), 'relevant document')}"
+    dataset = replace(dataset, missing=frozenset(unknown))
     return dataset.remarked(f"Not in the corpus, so that they count as not found: {part} ({named(unknown)}).")
 
 

@@ -1,6 +1,7 @@
 """Datasets in a folder of JSON Lines: HopRank's own, or BEIR's as published.
 
-    queries.jsonl   {"id": ..., "query": ...} a line; BEIR's names ``_id`` and ``text`` are read too
+    queries.jsonl   {"id": ..., "query": ...} a line; BEIR's names ``_id`` and ``text`` are read too, and answers as
+                    ``answer``, ``answers`` or ``answer_aliases``
     qrels.tsv       query id, document id and relevance, separated by tabs, mostly below a header; TREC's four columns
                     (query id, iteration, document id, relevance) and blanks between columns are read too
     qrels/          BEIR has such a file for each split in this folder instead; files of splits may also stand beside
@@ -14,12 +15,12 @@ import math
 from collections.abc import Container, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets.dataset import Dataset, Query, named
+from pipeline.evaluate.datasets.dataset import Dataset, Query, answer_texts, named
 from pipeline.evaluate.datasets.hipporag import SUFFIX, read_hipporag
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
@@ -57,6 +58,17 @@ class _Query(_Identified):
         validation_alias=AliasChoices("query", "text")
     )
     type: Any = None
+    answer: Any = None
+    answers: Any = None
+    answer_aliases: Any = None
+
+
+class _Asked(NamedTuple):
+    """A query's text, its type, empty if it is missing or no text, and its answers."""
+
+    text: str
+    type: str
+    answers: tuple[str, ...]
 
 
 def read_dataset(path: Path, split: str | None = None) -> Dataset:
@@ -106,8 +118,15 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
         texts = {query_id: asked for query_id, asked in texts.items() if query_id in judged}
     relevant = {query_id: {key: grade for key, grade in of.items() if grade > 0} for query_id, of in judged.items()}
     queries = tuple(
-        Query(query_id, text, relevant[query_id], kind, frozenset(judged[query_id].keys() - relevant[query_id].keys()))
-        for query_id, (text, kind) in texts.items()
+        Query(
+            query_id,
+            asked.text,
+            relevant[query_id],
+            asked.type,
+            frozenset(judged[query_id].keys() - relevant[query_id].keys()),
+            asked.answers,
+        )
+        for query_id, asked in texts.items()
         if relevant.get(query_id)
     )
     if not queries:
@@ -139,7 +158,7 @@ def read_unjudged(folder: Path, split: str | None = None) -> tuple[dict[str, str
     _, qrels = _qrels(folder, split)
     texts, _ = _read_queries(folder / "queries.jsonl")
     judged = {query_id for _, query_id, _, _ in judgements(qrels)} if qrels.is_file() else set[str]()
-    questions = {query_id: as_read(text) for query_id, (text, _) in texts.items() if query_id not in judged}
+    questions = {query_id: as_read(asked.text) for query_id, asked in texts.items() if query_id not in judged}
     if not questions:
         raise QuerySetError(f"{folder} has judgements of each of its queries", "Add queries that aren't judged yet.")
     return questions, Dataset(folder.resolve().name, (), corpus_path=_corpus_path(folder))
@@ -176,21 +195,20 @@ def _qrels(folder: Path, split: str | None) -> tuple[str, Path]:
     return chosen, splits[chosen]
 
 
-def _read_queries(path: Path) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Return query id -> text and type, in the order of the file, and the ids of queries without a text.
-
-    The type is empty if it is missing or no text.
-    """
-    texts: dict[str, tuple[str, str]] = {}
+def _read_queries(path: Path) -> tuple[dict[str, _Asked], list[str]]:
+    """Return the queries by id, in the order of the file, and the ids of queries without a text."""
+    texts: dict[str, _Asked] = {}
     for line in lines(path, _QUERIES):
         query = validated(_Query, line.object(), line.place, _QUERIES)
-        asked = query.query or "", query.type if isinstance(query.type, str) else ""
+        kind = query.type if isinstance(query.type, str) else ""
+        answers = answer_texts(query.answer, query.answers, query.answer_aliases)
+        asked = _Asked(query.query or "", kind, answers)
         if texts.setdefault(query.id, asked) != asked:
             raise line.fault(f"has the query id {query.id!r}, which was used before", "Give every query its own id.")
     if not texts:
         raise _QUERIES.fault(path, "holds no queries")
-    blank = [id_ for id_, (text, _) in texts.items() if not as_asked(text)]
-    return {id_: asked for id_, asked in texts.items() if as_asked(asked[0])}, blank
+    blank = [id_ for id_, asked in texts.items() if not as_asked(asked.text)]
+    return {id_: asked for id_, asked in texts.items() if as_asked(asked.text)}, blank
 
 
 def _read_qrels(path: Path, query_ids: Container[str]) -> tuple[dict[str, dict[str, float]], list[str]]:

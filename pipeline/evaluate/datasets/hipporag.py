@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets.dataset import Dataset, Query
+from pipeline.evaluate.datasets.dataset import Dataset, Query, answer_texts
 from pipeline.files import Guard, read_json
 from pipeline.files.limits import LARGE_LIMITS
 from pipeline.grouping import grouped
@@ -63,7 +63,8 @@ def read_hipporag(questions: Path) -> Dataset:
             raise QuerySetError(f"{where}: the id {query_id!r} was used before", "Give every question its own id.")
         relevant = {key_of(passage, where): 1.0 for passage in _supporting(entry, where)}
         if relevant:
-            queries[query_id] = Query(query_id, text, relevant)
+            answers = answer_texts(entry.get("answer"), entry.get("answers"), entry.get("answer_aliases"))
+            queries[query_id] = Query(query_id, text, relevant, answers=answers)
         else:
             unjudged.append(query_id)
     if not queries:

@@ -25,9 +25,9 @@ _PAGE = Path(__file__).with_name("failures.html")
 class Lost:
     """A relevant document that isn't among the first ten: its rank in each leg that was measured, None without one.
 
-    ``stage`` is the one that lost it: "corpus" (it isn't there), "candidates" (no leg met it), "selection" (a leg did,
-    and the whole doesn't rank it), "scoring" (a leg has it among its first ten, the whole below), or "legs" (every leg
-    has it below).
+    ``stage`` is the one that lost it: "corpus" (it isn't there), "candidates" (neither vector, full text nor graph met
+    it), "selection" (one of them did, and the whole doesn't rank it), "scoring" (one of them has it among its first
+    ten, the whole below), or "legs" (all of them have it below).
     """
 
     document: str
@@ -82,10 +82,10 @@ def _stage(ranks: Mapping[str, int | None], *, known: bool) -> str:
 
 _STAGES = {
     "corpus": "isn't in the corpus",
-    "candidates": "no leg met it",
-    "selection": "a leg met it, and it was no candidate",
-    "scoring": "a leg has it among its first ten, the whole ranks it lower",
-    "legs": "every leg ranks it below its first ten",
+    "candidates": "neither vector, full text nor graph met it",
+    "selection": "one of them met it, and it was no candidate",
+    "scoring": "one of them has it among its first ten, the whole lower",
+    "legs": "all of them have it below their first ten",
 }
 
 
@@ -108,6 +108,7 @@ def failures_page(report: Report) -> str:
     )
     parts = {
         "title": f"Failures: {report.queryset}",
+        "queryset": report.queryset,
         "summary": f"{len(failures):,} of {report.queries:,} questions lack a relevant document among the first {TOP}.",
         "stages": f'<table class="stages">{counts}</table>' if counts else "",
         "failures": "\n".join(_section(failure, legs) for failure in failures),
@@ -121,7 +122,7 @@ def failures_page(report: Report) -> str:
 
 
 def _section(failure: Failure, legs: Sequence[str]) -> str:
-    heads = "".join(f"<th>{html.escape(leg)}</th>" for leg in legs)
+    heads = "".join(f"<th class=rank>{html.escape(leg)}</th>" for leg in legs)
     rows = "".join(
         f"<tr><td>{html.escape(lost.document)}</td>"
         + "".join(_rank(lost.ranks[leg]) for leg in legs)

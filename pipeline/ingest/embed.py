@@ -12,7 +12,7 @@ from pipeline.db.indexes import vector_index_name, vector_label
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
 from pipeline.ids import digest
-from pipeline.records import Chunk, Document, Metadata, SuppliedChunk, Vector, WrittenLink
+from pipeline.records import Chunk, Document, Metadata, SuppliedChunk, Vector, WrittenLink, spooled
 from pipeline.text.outline import in_context
 
 PREFIX_TOKENS = 16
@@ -24,6 +24,7 @@ Done = Callable[[int], None]
 """Callback with the number of items just done."""
 
 
+@spooled
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
     """A chunk with its vector and its hyperlinks, as written.
@@ -40,6 +41,7 @@ class PreparedChunk:
     declared: Metadata = field(default_factory=dict)
 
 
+@spooled
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
     """A document with its embedded chunks in order, ready to be written."""

@@ -274,8 +274,8 @@ def test_evaluate_prints_a_table_and_writes_the_report(run: Any, queryset: Path,
     report_file = queryset / "report.json"
 
     runs = queryset / "runs"
-    measured = ("--measure", "AP", "--measure", "Judged@2", "--run", str(runs), "--contexts")
-    measured = (*measured, "--failures", str(queryset / "failures.html"))
+    measured = ["--measure", "AP", "--measure", "Judged@2", "--run", str(runs), "--contexts"]
+    measured += ["--failures", str(queryset / "failures.html")]
 
     shown = run("evaluate", str(queryset), "--json", str(report_file), "--per-query", *measured)
     report = json.loads(report_file.read_text())

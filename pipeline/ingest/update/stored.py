@@ -16,7 +16,7 @@ from pipeline.db.filterable import DECLARED
 from pipeline.edges import EdgeKind
 from pipeline.ids import document_id
 from pipeline.ingest.embed import PreparedChunk
-from pipeline.records import Chunk, Edge, Metadata, WrittenLink, metadata_of
+from pipeline.records import Chunk, Edge, Metadata, WrittenLink, metadata_of, spooled
 
 Item = TypeVar("Item")
 _READ_BATCH = 1000  # keys or ids of a query; chosen by hand, not measured
@@ -66,6 +66,7 @@ class StoredDocument:
     path: str
 
 
+@spooled
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
     """A chunk in the graph, its links as written, the hash of its embedded text, and its values of declared fields."""
@@ -135,6 +136,7 @@ def stored_links(row: Mapping[str, Any] | Record) -> tuple[WrittenLink, ...]:
     return tuple(WrittenLink(*link) for link in zip(*columns, strict=True))
 
 
+@spooled
 @dataclass(frozen=True, slots=True)
 class ChangedChunk:
     """The new version of a stored chunk with another place, heading or metadata; ``reembedded``: or vector."""

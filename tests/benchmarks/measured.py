@@ -61,8 +61,9 @@ def main() -> None:
     run = _run()  # before a step's results change the tree
     steps: dict[str, Callable[[Path], Facts]] = {**STEPS, "models": partial(_models, model=arguments.model)}
     for step in arguments.steps or STEPS:
+        done = {"run": run, **steps[step](arguments.data)}
         results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        results[step] = {"run": run, **steps[step](arguments.data)}
+        results[step] = done
         RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         PAGE.write_text(page(results), encoding="utf-8")
         README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
@@ -85,10 +86,17 @@ def _machine() -> str:
 
 
 def _quality(data: Path) -> Facts:
-    """Measure vector, hybrid and the whole on each set."""
-    sets: dict[str, Facts] = {}
+    """Measure vector, hybrid and the whole on each set; of those that DATA_DIR lacks the figures stay.
+
+    Printed are the whole's figures, and those that the page had.
+    """
+    before: dict[str, Facts] = _known("quality").get("sets", {})
+    sets = dict(before)
     with HopRank.connect() as hoprank:
         for one in SETS:
+            if not (data / one.folder).is_dir():
+                print(one.key, "isn't in DATA_DIR: fetch_sets.py builds what can be built", flush=True)
+                continue
             report = hoprank.evaluate(data / one.folder, corpus=f"measured/{one.key}", legs=LEGS)
             legs = _legs(report)
             whole = next(leg for leg in report.legs if leg.leg == Leg.WHOLE)
@@ -100,8 +108,16 @@ def _quality(data: Path) -> Facts:
                 "legs": legs,
                 "p50_ms": whole.p50_ms,
             }
-            print(one.key, *(f"{100 * value:.1f}" for value in legs[Leg.WHOLE].values()), flush=True)
+            told = before[one.key]["legs"][Leg.WHOLE] if one.key in before else {}
+            now, page_has = ("/".join(f"{100 * value:.1f}" for value in of.values()) for of in (legs[Leg.WHOLE], told))
+            print(one.key, "/".join(MEASURES), now, f"(the page has {page_has or 'nothing'})", flush=True)
     return {"sets": sets}
+
+
+def _known(step: str) -> Facts:
+    """Return the results of a step that are on the page; empty without any."""
+    results: dict[str, Facts] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    return results.get(step, {})
 
 
 def _legs(report: Report) -> dict[str, dict[str, float]]:
@@ -133,7 +149,7 @@ def _languages(_data: Path) -> Facts:
 
 def _models(data: Path, model: str) -> Facts:
     """Measure vector, hybrid and the whole on each set by another model; those that were measured are kept."""
-    known = json.loads(RESULTS.read_text(encoding="utf-8")).get("models", {}) if RESULTS.exists() else {}
+    known = _known("models")
     name = Path(model).name
     sets = known.get("sets", {}) if known.get("model") == name else {}
     with HopRank.connect(settings=load_settings({"embed": {"model": model}})) as hoprank:

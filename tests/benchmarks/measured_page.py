@@ -254,7 +254,17 @@ _INTRODUCTION = """\
 Quality and speed on public sets: what was tuned on what, and how to repeat it.
 
 `python tests/benchmarks/measured.py DATA_DIR` ran all of it and wrote this page. What it found is in
-`tests/benchmarks/measured.json`, to the last digit.
+`tests/benchmarks/measured.json`, to the last digit. Two commands repeat what can be built from public repositories,
+and print each figure beside the one of this page:
+
+```sh
+python tests/benchmarks/fetch_sets.py DATA_DIR
+python tests/benchmarks/measured.py DATA_DIR quality
+```
+
+The first fetches MuSiQue, HotpotQA, SciFact, CISI, Cranfield and Kubernetes' documentation, each from a commit of its
+repository. The others can't be built by it: the small set and the large pools of 2WikiMultiHopQA, HotpotQA and MuSiQue
+were joined from several sources for this page, and the questions about Flask, HTTPX and sqlite-utils written for it.
 
 ## The sets
 

@@ -4,6 +4,7 @@ Every command imports the package of every domain. So its ``__init__`` holds the
 parts; they are imported at their first use.
 """
 
+import inspect
 import os
 import re
 import sys
@@ -30,7 +31,8 @@ class Verb:
 
     ``function`` takes an open HopRank and typed arguments, whose annotations describe and limit them as pydantic's
     fields do, and returns a mapping of JSON values. ``help`` is a sentence or two; ``read_only``: it changes nothing;
-    not ``destructive``: it only adds.
+    not ``destructive``: it only adds. ``names`` is the argument with the name of all that the verb reads and writes, a
+    corpus, a graph or both: a token that opens this name alone may call it. Without it a token has to open everything.
     """
 
     name: str
@@ -38,6 +40,13 @@ class Verb:
     help: str
     read_only: bool = True
     destructive: bool = True
+    names: str | None = None
+
+    def opened_by(self, arguments: Mapping[str, Any]) -> str | None:
+        """Return the name that a token has to open for a call with these arguments; None if it has to open all."""
+        if self.names is None:
+            return None
+        return str(arguments.get(self.names, inspect.signature(self.function).parameters[self.names].default))
 
 
 @dataclass(frozen=True, slots=True)

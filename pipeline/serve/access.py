@@ -1,10 +1,13 @@
 """Tokens: which corpora and graphs a request may read, and whether it may write."""
 
 import hmac
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.addresses import is_loopback
 from pipeline.errors import ConfigurationError, Forbidden, HopRankError, Unauthenticated, UnknownCorpus, UnknownGraph
+from pipeline.registry import Verb
 from pipeline.settings import ServeSettings
 
 
@@ -33,6 +36,13 @@ class Grant:
         if self.names is not None:
             raise Forbidden("The token opens some corpora only.", "Use a token without corpora in serve.tokens.")
         self._check_write(write)
+
+    def check_verb(self, verb: Verb, arguments: Mapping[str, Any]) -> None:
+        """Raise Forbidden unless the token opens what a call of a verb of a domain reads and writes."""
+        if (name := verb.opened_by(arguments)) is None:
+            self.check_all(write=not verb.read_only)
+        else:
+            self.check(name, write=not verb.read_only)
 
     def worded(self, error: HopRankError) -> HopRankError:
         """Return an error as the token may read it: its fix lists no names that the token doesn't open."""

@@ -87,5 +87,5 @@ def test_the_verbs_of_a_domain_are_few_and_say_what_they_take(domain: Domain) ->
     for verb in verbs:
         assert verb.help.endswith(".")
         schema = Signature(verb.function).input_schema
-        assert schema["required"]
+        assert schema.get("required") or verb.name == "forget", "forgetting takes any of its conditions"
         assert all(field.get("description") for field in schema["properties"].values()), verb.name

@@ -7,5 +7,5 @@ DOMAIN = Domain(
     "memory",
     "Memory of agents: texts, entities and facts that change in time.",
     settings="settings:MemorySettings",
-    verbs="api:VERBS",
+    verbs="verbs:VERBS",
 )

@@ -1,13 +1,10 @@
-"""The face of a memory: remember texts, chats and code, ask what holds when, state facts, and forget; and its verbs."""
+"""The face of a memory: remember texts, chats and code, ask what holds when, state facts, and forget."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, overload
+from typing import Any, overload
 
-from pydantic import Field
-
-from pipeline.api import HopRank
 from pipeline.domains.memory import patterns, revise
 from pipeline.domains.memory.chats.read import read_files
 from pipeline.domains.memory.code.store import scan_repository
@@ -22,10 +19,8 @@ from pipeline.domains.memory.remember import Remembered, add_text, remember
 from pipeline.domains.memory.times import read_time, when
 from pipeline.domains.memory.versions import Revision, Triple
 from pipeline.errors import InputError
-from pipeline.json_values import plain
 from pipeline.knowledge.clock import now
 from pipeline.progress import Progress
-from pipeline.registry import Verb
 
 
 class Memory(AgentMemory):
@@ -235,60 +230,3 @@ class Memory(AgentMemory):
     def time(self, text: str | None) -> str:
         """Return a time in ISO 8601 as UTC, the present for None; raises InputError if it is malformed."""
         return read_time(text, self.zone, "The time") if text is not None else now()
-
-
-Name = Annotated[str, Field(description="Name of the memory.")]
-Scope = Annotated[str | None, Field(description="Only memories and entities of this scope, such as a project.")]
-
-
-def recall(
-    hoprank: HopRank,
-    question: Annotated[str, Field(min_length=1, description="What to remember.")],
-    top_k: Annotated[int, Field(ge=1, le=100, description="Number of memories and entities.")] = 10,
-    as_of: Annotated[
-        str | None, Field(description="What held at this time of the world, ISO 8601; now by default.")
-    ] = None,
-    known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
-    scope: Scope = None,
-    memory: Name = "memory",
-) -> dict[str, Any]:
-    """Return the memories and entities that answer a question best."""
-    opened = hoprank.kept(Memory, memory)
-    found: dict[str, Any] = plain(opened.search(question, top_k, as_of=as_of, known_at=known_at, scope=scope))
-    return found
-
-
-def history(
-    hoprank: HopRank,
-    entity: Annotated[str, Field(min_length=1, description="Name, alias or id of an entity.")],
-    relation: Annotated[str | None, Field(description="Only facts of this type.")] = None,
-    scope: Scope = None,
-    memory: Name = "memory",
-) -> dict[str, Any]:
-    """Return every version of the facts of an entity."""
-    return {"facts": plain(hoprank.kept(Memory, memory).history(entity, relation, scope=scope))}
-
-
-def mentions(
-    hoprank: HopRank,
-    what: Annotated[str, Field(min_length=1, description="Name, alias or id of an entity; or the key of a text.")],
-    kind: Annotated[
-        Literal["entity", "text"], Field(description="entity: the texts that mention it; text: what it mentions.")
-    ] = "entity",
-    as_of: Annotated[str | None, Field(description="Only texts said by this time, ISO 8601.")] = None,
-    known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
-    scope: Scope = None,
-    memory: Name = "memory",
-) -> dict[str, Any]:
-    """Return the texts that mention an entity, or the entities that a text mentions."""
-    opened = hoprank.kept(Memory, memory)
-    if kind == "text":
-        return {"entities": plain(opened.mentions(text=what, as_of=as_of, known_at=known_at))}
-    return {"texts": plain(opened.texts(opened.mentions(what, as_of=as_of, known_at=known_at, scope=scope)))}
-
-
-VERBS = (
-    Verb("recall", recall, "Recall the memories and entities that answer a question, now or as of an earlier time."),
-    Verb("history", history, "List every version of the facts of an entity: when each held, and when it was known."),
-    Verb("mentions", mentions, "List the texts that mention an entity, or the entities that a text mentions."),
-)

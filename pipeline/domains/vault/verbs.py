@@ -112,15 +112,21 @@ def delete_knowledge_node(
 
 
 VERBS = (
-    Verb("context", context, "Collect the notes of a vault that a message or task needs, as a section for a prompt."),
-    Verb("related", related, "List the notes related to a note by meaning and by links."),
-    Verb("links", links, "List the notes that a note links to, and those that link to it (backlinks)."),
+    Verb(
+        "context",
+        context,
+        "Collect the notes of a vault that a message or task needs, as a section for a prompt.",
+        names="vault",
+    ),
+    Verb("related", related, "List the notes related to a note by meaning and by links.", names="vault"),
+    Verb("links", links, "List the notes that a note links to, and those that link to it (backlinks).", names="vault"),
     Verb(
         "create_knowledge_node",
         create_knowledge_node,
         "Create a note: one complete thought, technique or concept, with links to other notes.",
         read_only=False,
         destructive=False,
+        names="vault",
     ),
     Verb(
         "link_knowledge_nodes",
@@ -128,17 +134,20 @@ VERBS = (
         "Link a note that an agent made to another one, with a sentence that says why.",
         read_only=False,
         destructive=False,
+        names="vault",
     ),
     Verb(
         "update_knowledge_node",
         update_knowledge_node,
         "Update a note that an agent made, unless somebody has changed it since it was read (version).",
         read_only=False,
+        names="vault",
     ),
     Verb(
         "delete_knowledge_node",
         delete_knowledge_node,
         "Delete a note that an agent made. dry_run tells which notes link to it, and deletes nothing.",
         read_only=False,
+        names="vault",
     ),
 )

@@ -392,11 +392,16 @@ class JobPage(BaseModel):
 
 
 class VerbModel(BaseModel):
-    """A question that a domain answers; ``arguments`` is the JSON schema of what it takes."""
+    """A question that a domain answers, or an action of it; ``arguments`` is the JSON schema of what it takes.
+
+    What isn't ``read_only`` needs a token that writes; what is ``destructive`` may delete or replace something.
+    """
 
     name: str
     help: str
     arguments: dict[str, Any]
+    read_only: bool
+    destructive: bool
 
 
 class DomainModel(BaseModel):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
+from typing import Any
+
 import pytest
 from fastapi.testclient import TestClient
 
-from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Memory
 from pipeline.registry import registry
 from tests.serve.http.conftest import Start
 
-READER = "reads-only-some-001"
+READER, LOOKER = "reads-only-some-001", "looks-only-at-one-01"
 
 
 @pytest.fixture
@@ -49,6 +52,44 @@ def test_wrong_arguments_and_unknown_verbs_are_told(service: TestClient) -> None
 def test_a_token_of_some_corpora_calls_no_verb(start: Start, library: str) -> None:
     scoped = start(tokens=[{"token": READER, "corpora": [library]}])
 
-    answer = scoped.post("/v1/domains/routing/route", json={}, headers={"Authorization": f"Bearer {READER}"})
+    answer = scoped.post(
+        "/v1/domains/routing/search", json={"question": "?"}, headers={"Authorization": f"Bearer {READER}"}
+    )
 
     assert (answer.status_code, answer.json()["type"]) == (403, "Forbidden")
+
+
+def test_a_token_tells_the_memory_that_it_opens_and_no_other(start: Start, hoprank: HopRank) -> None:
+    name = f"test-told-{uuid.uuid4().hex[:8]}"
+    service = start(tokens=[{"token": READER, "corpora": [name], "write": True}, {"token": LOOKER, "corpora": [name]}])
+
+    def told(verb: str, token: str = READER, **arguments: object) -> tuple[int, dict[str, Any]]:
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = service.post(f"/v1/domains/memory/{verb}", json=arguments, headers=headers)
+        return answer.status_code, answer.json()
+
+    try:
+        status, made = told("remember", text="The tide table is printed on Monday.", speaker="Orme", memory=name)
+        assert (status, {*made}) == (200, {"key", "time", "facts", "concepts"})
+        status, found = told("recall", LOOKER, question="When is the tide table printed?", memory=name)
+        assert (status, "on Monday" in str(found["items"])) == (200, True)
+        assert told("forget", session="x", dry_run=False, memory=name)[0] == 200
+        for refused in (
+            told("remember", LOOKER, text="x", memory=name),
+            told("remember", text="x", memory="another"),
+            told("recall", question="x"),
+        ):
+            assert (refused[0], refused[1]["type"]) == (403, "Forbidden")
+    finally:
+        Memory(hoprank, name).drop()
+
+
+def test_verbs_say_whether_they_write(service: TestClient) -> None:
+    verbs = {one["name"]: one["verbs"] for one in service.get("/v1/domains").json()}
+
+    kinds = {verb["name"]: (verb["read_only"], verb["destructive"]) for verb in verbs["memory"]}
+    assert kinds == {
+        **dict.fromkeys(["recall", "history", "mentions"], (True, False)),
+        **dict.fromkeys(["remember", "fact", "supersede"], (False, False)),
+        "forget": (False, True),
+    }

@@ -155,23 +155,52 @@ def test_a_verb_needs_a_token_that_opens_everything(settings: ServeSettings) -> 
         verb.function(call, task="anything")
 
 
-def test_the_verbs_that_write_need_a_token_that_writes(settings: ServeSettings) -> None:
-    tools = {tool.name: tool for tool in domain_tools(["vault"], read_only=False)}
-    writes = {name: tool.destructive for name, tool in tools.items() if not tool.read_only}
-    reader, some = (Call(Service(_unused, settings), grant) for grant in (Grant(write=False), Grant(frozenset("a"))))
+def test_a_verb_that_names_its_graph_needs_a_token_that_opens_it(settings: ServeSettings) -> None:
+    recall = next(one for one in domain_tools(["memory"], read_only=False) if one.name == "memory_recall")
+    opens, default = (Call(Service(_unused, settings), Grant(frozenset([name]))) for name in ("team", "memory"))
 
-    assert writes == {
-        "vault_create_knowledge_node": False,
-        "vault_link_knowledge_nodes": False,
-        "vault_update_knowledge_node": True,
-        "vault_delete_knowledge_node": True,
-    }
-    assert tools.keys() - writes.keys() == {tool.name for tool in domain_tools(["vault"], read_only=True)}
+    with pytest.raises(Forbidden, match="doesn't open 'other'"):
+        recall.function(opens, question="?", memory="other")
+    with pytest.raises(Forbidden, match="doesn't open 'memory'"):
+        recall.function(opens, question="?")
+    for call, arguments in ((opens, {"memory": "team"}), (default, {})):
+        with pytest.raises(AssertionError, match="nothing connects"):
+            recall.function(call, question="?", **arguments)
+
+
+WRITES = {
+    "memory_remember": False,
+    "memory_fact": False,
+    "memory_supersede": False,
+    "memory_forget": True,
+    "vault_create_knowledge_node": False,
+    "vault_link_knowledge_nodes": False,
+    "vault_update_knowledge_node": True,
+    "vault_delete_knowledge_node": True,
+}
+"""The verbs that write, each with whether it is destructive."""
+
+
+def test_the_verbs_that_write_need_a_token_that_writes(settings: ServeSettings) -> None:
+    tools = {tool.name: tool for tool in domain_tools(["memory", "vault"], read_only=False)}
+    writes = {name: tool.destructive for name, tool in tools.items() if not tool.read_only}
+    named = frozenset(["memory", "vault"])
+    reader, some, other = (
+        Call(Service(_unused, settings), grant)
+        for grant in (Grant(write=False), Grant(named, write=False), Grant(frozenset("a")))
+    )
+
+    assert writes == WRITES
+    assert tools.keys() - writes.keys() == {tool.name for tool in domain_tools(["memory", "vault"], read_only=True)}
     for name in writes:
-        with pytest.raises(Forbidden, match="permits reading only"):
-            tools[name].function(reader, note="Basil")
-        with pytest.raises(Forbidden, match="some corpora only"):
-            tools[name].function(some, note="Basil")
+        for call, says in ((reader, "permits reading only"), (some, "permits reading only"), (other, "doesn't open")):
+            with pytest.raises(Forbidden, match=says):
+                tools[name].function(call, note="Basil")
+
+
+@pytest.mark.parametrize("domain", [one.name for one in registry().domains])
+def test_a_client_that_names_a_domain_gets_eight_more_tools_at_most(domain: str) -> None:
+    assert 1 <= len(domain_tools([domain], read_only=False)) <= 8
 
 
 def test_every_domain_offers_its_verbs() -> None:

@@ -1,4 +1,4 @@
-"""Domains, read-only: the kinds of graphs that HopRank knows, and the questions that each answers."""
+"""Domains: the kinds of graphs that HopRank knows, the questions that each answers, and what it is told."""
 
 from functools import cache
 from typing import Annotated, Any
@@ -23,8 +23,14 @@ async def domains(_: Granted) -> list[DomainModel]:
             name=domain.name,
             help=domain.help,
             verbs=[
-                VerbModel(name=verb.name, help=verb.help, arguments=_signature(verb).input_schema)
-                for verb in _read_verbs(domain)
+                VerbModel(
+                    name=verb.name,
+                    help=verb.help,
+                    arguments=_signature(verb).input_schema,
+                    read_only=verb.read_only,
+                    destructive=verb.destructive and not verb.read_only,
+                )
+                for verb in _verbs(domain)
             ],
         )
         for domain in registry().domains
@@ -39,11 +45,14 @@ async def call_verb(
     service: Service,
     grant: Granted,
 ) -> dict[str, Any]:
-    """Return the answer of a domain to a question. A token needs all corpora for it: verbs name their graphs freely."""
-    grant.check_all()
-    verbs = {f"{one.name}/{verb.name}": verb for one in registry().domains for verb in _read_verbs(one)}
+    """Return the answer of a domain to a question, or what it did.
+
+    A token has to open what the verb names, or all corpora if it may read any, and to write for a verb that does.
+    """
+    verbs = {f"{one.name}/{verb.name}": verb for one in registry().domains for verb in _verbs(one)}
     if (asked := f"{domain}/{verb}") not in verbs:
         raise Unknown(f"There is no verb {asked[:80]!r}.", did_you_mean(asked, verbs, f"Known: {', '.join(verbs)}."))
+    grant.check_verb(verbs[asked], arguments)
     signature = _signature(verbs[asked])
     given = signature.read(arguments)
 
@@ -55,11 +64,11 @@ async def call_verb(
     return await service.gate.run(call)
 
 
-def _read_verbs(domain: Domain) -> list[Verb]:
+def _verbs(domain: Domain) -> tuple[Verb, ...]:
     try:
-        return [verb for verb in verbs_of(domain) if verb.read_only]
+        return verbs_of(domain)
     except InputError:
-        return []  # an installed domain that can't be imported; its own commands say why
+        return ()  # an installed domain that can't be imported; its own commands say why
 
 
 @cache

@@ -48,10 +48,7 @@ def core_tools(settings: ServeSettings, corpus: str, *, read_only: bool) -> list
 
 
 def domain_tools(names: Iterable[str], *, read_only: bool) -> list[Tool]:
-    """Return the verbs of domains as tools; raises InputError for an unknown domain, or for one without verbs.
-
-    A token that opens some corpora only may call none of them: a verb reads whatever its domain needs.
-    """
+    """Return the verbs of domains as tools; raises InputError for an unknown domain, or for one without verbs."""
     tools: list[Tool] = []
     for domain in map(domain_named, names):
         verbs = verbs_of(domain)
@@ -64,7 +61,7 @@ def domain_tools(names: Iterable[str], *, read_only: bool) -> list[Tool]:
 def _verb_tool(domain: str, verb: Verb) -> Tool:
     @wraps(verb.function)
     def function(call: Call, **arguments: Any) -> Any:
-        call.grant.check_all(write=not verb.read_only)
+        call.grant.check_verb(verb, arguments)
         return verb.function(call.hoprank, **arguments)
 
     return Tool(

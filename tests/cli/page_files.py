@@ -180,7 +180,12 @@ def _queryset(folder: Path, *, documents: bool) -> None:
         folder,
         {
             **({"corpus.jsonl": corpus} if documents else {}),
-            "queries.jsonl": _lines(*({"id": str(number), "text": text} for number, text in enumerate(questions))),
+            "queries.jsonl": _lines(
+                *(
+                    {"id": str(number), "text": text, "answer": "Kelp Island" if text.startswith("Where") else "yes"}
+                    for number, text in enumerate(questions)
+                )
+            ),
             "qrels.tsv": f"query_id\tdoc_id\trelevance\n{judged}",
         },
     )

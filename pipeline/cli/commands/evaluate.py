@@ -103,10 +103,10 @@ def evaluate(
     if failures and legs and Leg.WHOLE not in legs:
         raise ConfigurationError("--failures are those of the whole.", f"Add --leg {Leg.WHOLE}.")
     measures.check_measures(other or ())
+    if runs:  # which makes the folder, and others may be written into it
+        trec.check_runs_folder(runs)
     for file in (json_file, failures):
         check_json_file(file)
-    if runs:
-        trec.check_runs_folder(runs)
     for folder in () if suggest else folders:
         datasets.read_dataset(folder, split)
     with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:

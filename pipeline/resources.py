@@ -1,6 +1,7 @@
-"""Location of the code, of the folders shipped with it, ``cypher`` and ``configs``, and of lists of words."""
+"""Location of the code, of the folders shipped with it, ``cypher`` and ``configs``; lists of words, and templates."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,15 @@ def resource_folder(name: str) -> Path:
     """Return the folder ``name``: inside the package if installed from a wheel, at the top level in a checkout."""
     installed = _PACKAGE / "_shipped" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def filled(template: str, parts: Mapping[str, str]) -> str:
+    """Return a text with each ``{{name}}`` replaced by its part, in the order of ``parts``; parts aren't searched."""
+    pieces = []
+    for name, part in parts.items():
+        before, template = template.split(f"{{{{{name}}}}}", 1)
+        pieces += [before, part]
+    return "".join([*pieces, template])
 
 
 def word_lists(module: str) -> dict[str, Any]:

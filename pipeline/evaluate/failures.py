@@ -12,6 +12,7 @@ from pathlib import Path
 from pipeline.errors import ConfigurationError
 from pipeline.evaluate.measures import distinct
 from pipeline.evaluate.report import WHOLE, Report, write_text
+from pipeline.resources import filled
 from pipeline.retrieve.legs import Leg
 
 TOP = 10
@@ -59,15 +60,13 @@ def find_failures(report: Report) -> list[Failure]:
     for place, query in enumerate(report.dataset.queries):
         ranks = {leg: {key: rank for rank, key in enumerate(of[place], start=1)} for leg, of in rankings.items()}
         first = rankings[WHOLE][place][:TOP]
-        lost = tuple(
-            Lost(key, of_key, _stage(of_key, known=key not in report.dataset.missing))
-            for key in query.relevant
-            if key not in first
-            for of_key in [{leg: found.get(key) for leg, found in ranks.items()}]
-        )
+        lost = []
+        for key in (key for key in query.relevant if key not in first):
+            of_key = {leg: found.get(key) for leg, found in ranks.items()}
+            lost.append(Lost(key, of_key, _stage(of_key, known=key not in report.dataset.missing)))
         if lost:
             shown = tuple((key, key in query.relevant) for key in first)
-            failures.append(Failure(query.id, query.text, query.type, len(query.relevant), lost, shown))
+            failures.append(Failure(query.id, query.text, query.type, len(query.relevant), tuple(lost), shown))
     return failures
 
 
@@ -107,18 +106,13 @@ def failures_page(report: Report) -> str:
         if stages[stage]
     )
     parts = {
-        "title": f"Failures: {report.queryset}",
-        "queryset": report.queryset,
+        "title": html.escape(f"Failures: {report.queryset}"),
+        "queryset": html.escape(report.queryset),
         "summary": f"{len(failures):,} of {report.queries:,} questions lack a relevant document among the first {TOP}.",
         "stages": f'<table class="stages">{counts}</table>' if counts else "",
         "failures": "\n".join(_section(failure, legs) for failure in failures),
     }
-    text = _PAGE.read_text(encoding="utf-8")
-    pieces = []
-    for name, part in parts.items():
-        before, text = text.split(f"{{{{{name}}}}}", 1)
-        pieces += [before, part if name in ("stages", "failures") else html.escape(part)]
-    return "".join([*pieces, text])
+    return filled(_PAGE.read_text(encoding="utf-8"), parts)
 
 
 def _section(failure: Failure, legs: Sequence[str]) -> str:

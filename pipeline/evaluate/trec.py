@@ -9,8 +9,8 @@ different scales; a run that is read is in the order of trec_eval: by score in s
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from urllib.parse import quote
@@ -18,7 +18,7 @@ from urllib.parse import quote
 import numpy as np
 
 from pipeline.errors import ConfigurationError, QuerySetError
-from pipeline.evaluate.datasets import Query, judgements, read_dataset
+from pipeline.evaluate.datasets import Query, read_dataset, read_grades
 from pipeline.evaluate.measures import QueryMeasures, distinct
 from pipeline.evaluate.report import Report, check_json_path, write_text
 from pipeline.files import Guard, Line, lines
@@ -29,7 +29,7 @@ SUFFIX = ".trec"
 _RUN = Guard(
     QuerySetError, "A line of a run is: query id, Q0, document id, rank, score, name of the run, separated by blanks."
 )
-_COLUMNS = 6
+_COLUMNS = 6  # of a line of a run
 _SEPARATES = re.compile(r"\s|%(?=[0-9A-Fa-f]{2})")
 _FINEST = 1000  # parts of a relevance that are told apart: it is a whole number in the file
 
@@ -117,25 +117,18 @@ def read_judgements(path: Path) -> tuple[Query, ...]:
     """
     if path.is_dir() and not (path / QRELS).is_file():
         return tuple(
-            Query(
-                trec_id(query.id),
-                "",
-                {trec_id(key): grade for key, grade in query.relevant.items()},
-                query.type,
-                frozenset(map(trec_id, query.irrelevant)),
+            replace(
+                query,
+                id=trec_id(query.id),
+                text="",
+                relevant={trec_id(key): grade for key, grade in query.relevant.items()},
+                irrelevant=frozenset(map(trec_id, query.irrelevant)),
             )
             for query in read_dataset(path).queries
         )
     file = path / QRELS if path.is_dir() else path
-    judged: dict[str, dict[str, float]] = defaultdict(dict)
-    for line, query, key, relevance in judgements(file):
-        if judged[query].setdefault(key, relevance) != relevance:
-            raise line.fault(f"judges document {key!r} for query {query!r} once more, with another relevance")
-    queries = []
-    for id_, of_query in judged.items():
-        relevant = {key: grade for key, grade in of_query.items() if grade > 0}
-        if relevant:
-            queries.append(Query(id_, "", relevant, "", frozenset(of_query.keys() - relevant.keys())))
+    judged = read_grades(file)
+    queries = tuple(Query.judged(id_, "", grades) for id_, grades in judged.items() if max(grades.values()) > 0)
     if not queries:
         raise QuerySetError(f"{file} names no relevant document.", "Give the judgements of the queryset.")
-    return tuple(queries)
+    return queries

@@ -28,6 +28,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.errors import QuerySetError
+from pipeline.evaluate.datasets import read_dataset
+
 GITHUB = "https://github.com/{owner}/{name}.git"
 
 Row = Mapping[str, Any]
@@ -64,7 +67,7 @@ def main() -> int:
     for name in arguments.sets or SETS:
         try:
             print(f"{name}: {fetch(name, arguments.folder, arguments.url)}", flush=True)
-        except (FetchError, OSError) as error:
+        except (FetchError, QuerySetError, OSError) as error:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             failed = True
     return int(failed)
@@ -85,7 +88,7 @@ def fetch(name: str, folder: Path, url: str = GITHUB) -> str:
         built = Path(work) / "built"
         built.mkdir()
         wanted.build(checkouts, built)
-        questions = count_questions(built)
+        questions = len(read_dataset(built).queries)
         if questions != wanted.questions:
             raise FetchError(f"has {questions:,} questions, not {wanted.questions:,}")
         built.rename(target)
@@ -109,15 +112,6 @@ def checked_out(source: Source, folder: Path, url: str) -> Path:
             said = (error.stderr.strip().splitlines() or ["nothing"])[-1]
             raise FetchError(f"git says of {source.repository} {source.commit[:10]}: {said}") from None
     return folder
-
-
-def count_questions(folder: Path) -> int:
-    """Return the number of questions of a set, of HopRank's format or of HippoRAG's."""
-    queries = folder / "queries.jsonl"
-    if queries.is_file():
-        return sum(1 for line in queries.read_text(encoding="utf-8").splitlines() if line.strip())
-    (questions,) = (path for path in folder.glob("*.json") if not path.stem.endswith("_corpus"))
-    return len(json.loads(questions.read_text(encoding="utf-8")))
 
 
 def write_set(

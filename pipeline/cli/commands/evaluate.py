@@ -31,15 +31,6 @@ from pipeline.errors import ConfigurationError
 from pipeline.json_values import plain
 from pipeline.retrieve.legs import Leg
 
-Measured = Annotated[
-    list[str] | None,
-    Option(
-        "--measure",
-        metavar="NAME",
-        help="Another measure, by ir_measures' name: MAP, P@5, R@100, nDCG@20, Judged@10; repeatable.",
-    ),
-]
-
 
 def evaluate(
     folders: Annotated[
@@ -62,7 +53,14 @@ def evaluate(
         bool,
         Option("--compare", help="Say what --set gains and loses on each queryset, against the search without it."),
     ] = False,
-    other: Measured = None,
+    other: Annotated[
+        list[str] | None,
+        Option(
+            "--measure",
+            metavar="NAME",
+            help="Another measure, by ir_measures' name: MAP, P@5, R@100, nDCG@20, Judged@10; repeatable.",
+        ),
+    ] = None,
     runs: Annotated[
         Path | None,
         Option("--run", metavar="FOLDER", help="Write each leg's rankings as a TREC run, and the judgements."),

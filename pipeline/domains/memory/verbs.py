@@ -21,7 +21,7 @@ Relation = Annotated[str, Field(min_length=1, max_length=100, description="The t
 Evidence = Annotated[str, Field(max_length=2_000, description="Why it is believed, in a sentence.")]
 Time = Annotated[str | None, Field(description="A time of the world, ISO 8601; now by default.")]
 Missing = Annotated[
-    list[str],
+    tuple[str, ...],
     Field(max_length=2, description="Types for entities that are missing: of source and target, or one for both."),
 ]
 
@@ -98,7 +98,7 @@ def fact(
     since: Annotated[str | None, Field(description="Since when it holds, ISO 8601 or `ever`; now by default.")] = None,
     until: Annotated[str | None, Field(description="Until when it held, ISO 8601; it holds still by default.")] = None,
     evidence: Evidence = "",
-    create: Missing = [],  # noqa: B006 - never changed
+    create: Missing = (),
     scope: OwnScope = None,
     memory: Name = "memory",
 ) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def supersede(
         str | None, Field(min_length=1, description="What took the target's place, if something did.")
     ] = None,
     at: Time = None,
-    create: Missing = [],  # noqa: B006 - never changed
+    create: Missing = (),
     scope: OwnScope = None,
     memory: Name = "memory",
 ) -> dict[str, Any]:

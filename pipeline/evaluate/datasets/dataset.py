@@ -4,6 +4,7 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self, TypeAlias
 
 from pipeline.errors import QuerySetError
 from pipeline.records import Document
@@ -11,6 +12,10 @@ from pipeline.retrieve.question import LONGEST, as_read
 from pipeline.text.prose import counted
 
 _NAMED_AT_MOST = 5  # ids in a message; chosen by hand
+
+
+Answers: TypeAlias = tuple[str, ...]
+"""Texts, any of which answers a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,13 @@ class Query:
     relevant: Mapping[str, float]
     type: str = ""
     irrelevant: frozenset[str] = frozenset()
-    answers: tuple[str, ...] = ()
+    answers: Answers = ()
+
+    @classmethod
+    def judged(cls, id_: str, text: str, grades: Mapping[str, float], type_: str = "", answers: Answers = ()) -> Self:
+        """Return a query by the grades of its judged documents: those of 0 or less aren't relevant."""
+        relevant = {key: grade for key, grade in grades.items() if grade > 0}
+        return cls(id_, text, relevant, type_, frozenset(grades.keys() - relevant.keys()), answers)
 
     def __post_init__(self) -> None:
         # Every measure divides by the values.
@@ -73,7 +84,7 @@ class Dataset:
         return replace(self, queries=queries).remarked(remark)
 
 
-def answer_texts(*given: object) -> tuple[str, ...]:
+def answer_texts(*given: object) -> Answers:
     """Return answers that are written as texts, numbers or lists of these; anything else is left out."""
     values = [value for one in given for value in (one if isinstance(one, list) else [one])]
     texts = [str(value).strip() for value in values if isinstance(value, str | int | float)]

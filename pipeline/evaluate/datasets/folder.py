@@ -12,7 +12,7 @@ All files are UTF-8. Blank lines are skipped. :func:`read_dataset` reads HippoRA
 """
 
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from pipeline.errors import QuerySetError
-from pipeline.evaluate.datasets.dataset import Dataset, Query, answer_texts, named
+from pipeline.evaluate.datasets.dataset import Answers, Dataset, Query, answer_texts, named
 from pipeline.evaluate.datasets.hipporag import SUFFIX, read_hipporag
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
@@ -68,7 +68,7 @@ class _Asked(NamedTuple):
 
     text: str
     type: str
-    answers: tuple[str, ...]
+    answers: Answers
 
 
 def read_dataset(path: Path, split: str | None = None) -> Dataset:
@@ -113,29 +113,23 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
     """
     name, qrels = _qrels(folder, split)
     texts, blank = _read_queries(folder / "queries.jsonl")
-    judged, unknown = _read_qrels(qrels, {*texts, *blank})
+    judged = read_grades(qrels)
+    unknown = [query_id for query_id in judged if query_id not in texts and query_id not in blank]
     if name:
         texts = {query_id: asked for query_id, asked in texts.items() if query_id in judged}
-    relevant = {query_id: {key: grade for key, grade in of.items() if grade > 0} for query_id, of in judged.items()}
+    relevant = {query_id for query_id, grades in judged.items() if max(grades.values()) > 0}
     queries = tuple(
-        Query(
-            query_id,
-            asked.text,
-            relevant[query_id],
-            asked.type,
-            frozenset(judged[query_id].keys() - relevant[query_id].keys()),
-            asked.answers,
-        )
+        Query.judged(query_id, asked.text, judged[query_id], asked.type, asked.answers)
         for query_id, asked in texts.items()
-        if relevant.get(query_id)
+        if query_id in relevant
     )
     if not queries:
         raise QuerySetError(f"{qrels} names no relevant document for any query of queries.jsonl", _QRELS.fix)
-    unjudged = tuple(query_id for query_id in texts if not relevant.get(query_id))
+    unjudged = tuple(query_id for query_id in texts if query_id not in relevant)
     remarks = (
         f"{counted(len(ids), 'query', 'queries')} {what} ({named(ids)})."
         for ids, what in (
-            ([id_ for id_ in blank if relevant.get(id_)], "without a text can't be asked"),
+            ([id_ for id_ in blank if id_ in relevant], "without a text can't be asked"),
             (unjudged, "without a relevant document can't be measured"),
             (unknown, f"in {qrels.name} that queries.jsonl doesn't have can't be asked"),
         )
@@ -211,18 +205,16 @@ def _read_queries(path: Path) -> tuple[dict[str, _Asked], list[str]]:
     return {id_: asked for id_, asked in texts.items() if as_asked(asked.text)}, blank
 
 
-def _read_qrels(path: Path, query_ids: Container[str]) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Return the judged documents of every query in the file, and the queries that aren't in ``query_ids``."""
+def read_grades(path: Path) -> dict[str, dict[str, float]]:
+    """Return the relevance of the judged documents of each query; raises QuerySetError if a pair has two."""
     judged: dict[str, dict[str, float]] = {}
-    unknown: dict[str, dict[str, float]] = {}
     for line, query_id, document_id, relevance in judgements(path):
-        of_query = (judged if query_id in query_ids else unknown).setdefault(query_id, {})
-        if of_query.setdefault(document_id, relevance) != relevance:
+        if judged.setdefault(query_id, {}).setdefault(document_id, relevance) != relevance:
             raise line.fault(
                 f"judges document {document_id!r} for query {query_id!r} once more, with another relevance",
                 "Keep one of the two lines.",
             )
-    return judged, list(unknown)
+    return judged
 
 
 def judgements(path: Path) -> Iterator[tuple[Line, str, str, float]]:

@@ -13,6 +13,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeNode
 from pipeline.knowledge.store.protocol import Store
 from pipeline.knowledge.view.layout import arrange
+from pipeline.resources import filled
 from pipeline.temporary import replacing
 
 _HERE = Path(__file__).parent
@@ -59,12 +60,7 @@ def page(store: Store, size: GraphSize) -> str:
         # One module: what the first exports, the second uses.
         "script": re.sub(r"^export ", "", _text("graph.js", "page.js"), flags=re.MULTILINE),
     }
-    text = _text("page.html")
-    pieces = []
-    for name, part in parts.items():
-        before, text = text.split(f"{{{{{name}}}}}", 1)
-        pieces += [before, part]
-    return "".join([*pieces, text])
+    return filled(_text("page.html"), parts)
 
 
 def _text(*names: str) -> str:

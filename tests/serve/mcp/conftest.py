@@ -147,20 +147,28 @@ def http_server(environment: Mapping[str, str], *options: str) -> Iterator[HttpS
             process.wait(30)
 
 
+@contextmanager
+def talking_over_http(
+    portal: BlockingPortal, url: str, token: str, mode: Literal["auto", "legacy"] = "auto"
+) -> Iterator[Talk]:
+    """Connect a client to a server over HTTP, with a token."""
+
+    def open_client() -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
+
+    with (
+        portal.wrap_async_context_manager(portal.call(open_client)) as client,
+        talking(portal, streamable_http_client(url, http_client=client), mode) as talk,
+    ):
+        yield talk
+
+
 @pytest.fixture(scope="session")
 def over_http(portal: BlockingPortal, url: str) -> Connect:
     """Connect a client to the server over HTTP, with a token."""
 
-    @contextmanager
-    def connect(token: str = FULL, mode: Literal["auto", "legacy"] = "auto") -> Iterator[Talk]:
-        def open_client() -> httpx2.AsyncClient:
-            return httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
-
-        with (
-            portal.wrap_async_context_manager(portal.call(open_client)) as client,
-            talking(portal, streamable_http_client(url, http_client=client), mode) as talk,
-        ):
-            yield talk
+    def connect(token: str = FULL, mode: Literal["auto", "legacy"] = "auto") -> AbstractContextManager[Talk]:
+        return talking_over_http(portal, url, token, mode)
 
     return connect
 

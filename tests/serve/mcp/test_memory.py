@@ -6,18 +6,14 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
-import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from pipeline import HopRank, Memory
 from pipeline.json_values import plain
-from tests.serve.mcp.conftest import HOPRANK, Talk, http_server, talking
+from tests.serve.mcp.conftest import HOPRANK, Talk, http_server, talking, talking_over_http
 
 pytestmark = pytest.mark.slow
 
@@ -31,21 +27,6 @@ def team(hoprank: HopRank) -> Iterator[str]:
     name = f"test-team-{uuid.uuid4().hex[:8]}"
     yield name
     Memory(hoprank, name).drop()
-
-
-def connected(portal: BlockingPortal, url: str, token: str) -> Any:
-    @contextmanager
-    def connect() -> Iterator[Talk]:
-        def open_client() -> httpx2.AsyncClient:
-            return httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60, trust_env=False)
-
-        with (
-            portal.wrap_async_context_manager(portal.call(open_client)) as client,
-            talking(portal, streamable_http_client(url, http_client=client)) as talk,
-        ):
-            yield talk
-
-    return connect()
 
 
 def session(talk: Talk, team: str, hoprank: HopRank) -> None:
@@ -112,14 +93,14 @@ def test_an_agent_with_a_token_for_its_memory_holds_a_session_over_http(
     ]
     named = {"HOPRANK_SERVE__TOKENS": json.dumps(tokens)}
     with http_server(server_environment | named, "--domain", "memory") as server:
-        with connected(portal, server.url, TEAM) as talk:
+        with talking_over_http(portal, server.url, TEAM) as talk:
             session(talk, team, hoprank)
-        with connected(portal, server.url, READER) as talk:
+        with talking_over_http(portal, server.url, READER) as talk:
             offered = {tool.name for tool in talk.ask("list_tools").tools}
             assert {"memory_recall", "memory_history"} <= offered
             assert not offered & {"memory_remember", "memory_fact", "memory_supersede", "memory_forget"}
             assert "permits reading only" in talk.refusal("memory_remember", text="x", memory=team)
             assert talk.call("memory_history", entity="api-server", memory=team)["facts"]
-        with connected(portal, server.url, OTHER) as talk:
+        with talking_over_http(portal, server.url, OTHER) as talk:
             for tool, given in (("memory_recall", {"question": "x"}), ("memory_remember", {"text": "x"})):
                 assert f"doesn't open '{team}'" in talk.refusal(tool, **given, memory=team)

@@ -45,7 +45,13 @@ def test_examples_that_were_kept_come_first_and_an_empty_corpus_has_none(hoprank
 
 
 def test_judgements_become_a_queryset_and_go_with_their_corpus(
-    service: TestClient, start: Start, hoprank: HopRank, corpus_name: str, tmp_path: Path, cypher: Callable[..., Any]
+    service: TestClient,
+    start: Start,
+    hoprank: HopRank,
+    corpus_name: str,
+    tmp_path: Path,
+    cypher: Callable[..., Any],
+    server_environment: dict[str, str],
 ) -> None:
     texts = {"ada": "Ada Lovelace met Charles Babbage.", "engine": "Charles Babbage designed the Analytical Engine."}
     hoprank.add([{"id": key, "text": text} for key, text in texts.items()], corpus_name)
@@ -72,13 +78,15 @@ def test_judgements_become_a_queryset_and_go_with_their_corpus(
     HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update={"link": link})).relink(
         corpus_name
     )  # makes it anew
-    result = CliRunner().invoke(app, ["corpus", "judgements", corpus_name, "--to", str(tmp_path / "said")])
+    result = CliRunner().invoke(
+        app, ["corpus", "judgements", corpus_name, "--to", str(tmp_path / "said")], env=server_environment
+    )
     assert result.exit_code == 0, result.output
     assert "2 judgements of 1 question" in result.output
     (query,) = read_dataset(tmp_path / "said").queries
     assert (query.text, dict(query.relevant)) == (QUESTION, {"engine": 1.0})
     with_documents = ["corpus", "judgements", corpus_name, "--to", str(tmp_path / "whole"), "--documents"]
-    assert CliRunner().invoke(app, with_documents).exit_code == 0
+    assert CliRunner().invoke(app, with_documents, env=server_environment).exit_code == 0
     alone = hoprank.evaluate(tmp_path / "whole", legs=[Leg.WHOLE])
     assert [leg.measures["recall@2"] for leg in alone.legs] == [1.0]
     report = hoprank.evaluate(tmp_path / "said", corpus=corpus_name, legs=[Leg.WHOLE])

@@ -7,6 +7,13 @@
 [field IN <fields> | coalesce(<chunk>[field[0]],
   CASE WHEN field[1] <> '' THEN head(COLLECT { MATCH (<chunk>)-[:PART_OF]->(d) RETURN d[field[1]] }) END)]
 
+// fragment: in_boxes(chunk, boxes)
+// The chunk may be in one of the boxes, lists of [property, first key, first key after it, term of a list of several]: such a list has
+// no key. Any chunk is, if there are no boxes.
+size(<boxes>) = 0 OR any(box IN <boxes> WHERE all(side IN box WHERE
+  (<chunk>[side[0]] >= side[1] AND <chunk>[side[0]] < side[2])
+  OR (<chunk>[side[0]] IS NULL AND side[3] IN coalesce(<chunk>.filterable, []))))
+
 // fragment: words_of(text, limit, index, settled)
 // The best matches of a Lucene query and their scores, as `words`: none of a text that is empty, nor during a write.
 CALL (<index>, <settled>) {
@@ -18,8 +25,8 @@ CALL (<index>, <settled>) {
 // name: filter_facts
 // mode: read
 // params: corpus, index, text, terms, limit
-// The corpus's numbers, how many chunks match a filter in the full-text index, up to a limit, and the number, 0 or 1, for each of some
-// terms. No match is read of a text that is empty.
+// The corpus's numbers, how many chunks match a filter in the full-text index, up to a limit, and how many of them are visible, null at
+// the limit; the number, 0 or 1, for each of some terms. No match is read of a text that is empty.
 MATCH (corpus:Corpus {id: $corpus})
 WITH corpus, coalesce(corpus.text_index, $index) AS index
 CALL (index) {
@@ -36,7 +43,7 @@ CALL (index) {
   RETURN collect(one) AS known
 }
 RETURN corpus.name AS name, corpus.generation AS generation, corpus.chunks AS chunks, known, size(matching) AS matching,
-       size([c IN matching WHERE <visible(c, corpus.generation)>]) AS admitted;
+       CASE WHEN size(matching) < $limit THEN size([c IN matching WHERE <visible(c, corpus.generation)>]) END AS admitted;
 
 // name: has_field
 // mode: read
@@ -217,12 +224,10 @@ RETURN name, $generation AS generation, now, found;
 // name: values_of_chunks
 // mode: read
 // params: corpus, ids, generation, boxes, fields
-// The values that a filter compares of the chunks of ids. With boxes, lists of [property, first key, first key after it, term of a
-// list of several], only of chunks that may be in one: a list of several has no key.
+// The values that a filter compares of those of some chunks, by id, that are in the boxes.
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})
-WHERE <visible(c, $generation)> AND (size($boxes) = 0 OR any(box IN $boxes WHERE all(side IN box WHERE
-  (c[side[0]] >= side[1] AND c[side[0]] < side[2]) OR (c[side[0]] IS NULL AND side[3] IN coalesce(c.filterable, [])))))
+WHERE <visible(c, $generation)> AND <in_boxes(c, $boxes)>
 WITH collect([c.id, <values_of(c, $fields)>]) AS found
 <visible_now($corpus, found)>
 RETURN name, $generation AS generation, now, found;

@@ -76,16 +76,17 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 
 // name: explore
 // mode: read
-// params: corpus, vector, index, text, limit, names, seeds, first, k, hub, unnamed
+// params: corpus, vector, index, text, limit, names, seeds, first, k, hub, unnamed, boxes
 // names: vector_index
 // All reads of a search before its hits, in a single round trip.
 // Candidates: vector (none without a vector) and full-text candidates as their legs return them, and the entities of names that the corpus has, each with
 // its number of mentioning chunks, the only one if it is one, and whether a chunk is about it. Some are mentioned by thousands of
-// chunks: these are counted by their relationships and not read.
+// chunks: these are counted by their relationships and not read. `admitted` is false if its only chunk is in none of the boxes.
 // Expansion by k hops from the seeds: the chunks in seeds or, if null, the first of both rankings fused by reciprocal rank; the
 // chunk of each name that a single chunk mentions; and the names. An entity of a seed chunk comes with all its chunks; with more
 // than hub chunks it is not expanded, and comes with the seeds among them. A linked document of four or more chunks contributes its
-// first chunk and the candidates. A question without a known name is expanded only if unnamed is true.
+// first chunk and the candidates. A question without a known name is expanded only if unnamed is true. With boxes of a filter's keys
+// only chunks in them are expanded and returned; numbers count all.
 // Both rankings are ordered as the client orders them, ties by id: it fuses them in the same way, and expects its seeds expanded.
 // Outside of writes all nodes and edges are visible, and visibility isn't checked.
 CYPHER 25
@@ -134,12 +135,13 @@ CALL (generation, settled) {
     WITH generation, settled, e WHERE frequency = 1
     MATCH (e)<-[r:MENTIONS]-(c)
     WHERE settled OR (<visible(r, generation)> AND <visible(c, generation)>)
-    RETURN collect(c.id) AS only
+    RETURN collect(c) AS only
   }
   WITH e, frequency, only, EXISTS {
     (e)<-[r:MENTIONS]-(c) WHERE r.about AND (settled OR (<visible(r, generation)> AND <visible(c, generation)>))
   } AS about
-  RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: head(only), about: about}) AS named
+  RETURN collect({id: e.id, name: e.name, frequency: frequency, chunk: head(only).id, about: about,
+    admitted: size(only) = 0 OR size([c IN only WHERE <in_boxes(c, $boxes)>]) > 0}) AS named
 }
 // best: both rankings, fused
 CALL (near, matching) {
@@ -155,7 +157,7 @@ CALL (near, matching) {
 }
 // chunks: the seeds to expand
 WITH *, CASE WHEN $unnamed OR size(named) > 0
-  THEN coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 | name.chunk] ELSE [] END AS some_twice
+  THEN coalesce($seeds, best) + [name IN named WHERE name.frequency = 1 AND name.admitted | name.chunk] ELSE [] END AS some_twice
 CALL (some_twice) {
   UNWIND some_twice AS id
   RETURN collect(DISTINCT id) AS chunks
@@ -187,12 +189,12 @@ CALL (settled, generation, chunks, named) {
   CALL (settled, generation, e, frequency) {
     WITH settled, generation, e WHERE frequency <= $hub
     MATCH (e)<-[r:MENTIONS]-(c)
-    WHERE settled OR (<visible(r, generation)> AND <visible(c, generation)>)
+    WHERE (settled OR (<visible(r, generation)> AND <visible(c, generation)>)) AND <in_boxes(c, $boxes)>
     RETURN collect([c.id, r.about]) AS of_all
   }
   RETURN collect([e.id, frequency, CASE WHEN frequency > $hub THEN of_seeds ELSE of_all END]) AS mentions
 }
-// links: [seed, type, [chunk of the linked document, ...], similarity of the link's sentence to the question or null]
+// links: [seed, type, [chunk of the linked document, ...], their number, similarity of the link's sentence to the question or null]
 CALL (settled, generation, chunks, candidates, documents) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
@@ -202,12 +204,13 @@ CALL (settled, generation, chunks, candidates, documents) {
   WHERE settled OR (<visible(p, generation)> AND <visible(t, generation)>)
   WITH candidates, documents, d, sources, collect(t) AS parts
   WITH candidates, documents, d, sources, size(parts) < 4 AS small,
-    [t IN parts WHERE size(parts) < 4 OR t.ordinal = 0 | t.id] AS parts
-  WITH sources, CASE WHEN small THEN parts ELSE parts + [place IN range(0, size(candidates) - 1)
-    WHERE documents[place] = d.key AND NOT candidates[place] IN parts | candidates[place]] END AS parts
+    [t IN parts WHERE size(parts) < 4 OR t.ordinal = 0] AS parts
+  WITH sources, parts, CASE WHEN small THEN [] ELSE [place IN range(0, size(candidates) - 1)
+    WHERE documents[place] = d.key AND NOT candidates[place] IN [t IN parts | t.id] | candidates[place]] END AS more
+  WITH sources, size(parts) + size(more) AS number, [t IN parts WHERE <in_boxes(t, $boxes)> | t.id] + more AS parts
   UNWIND sources AS source
-  WITH source[0] AS id, source[1] AS r, parts
-  RETURN collect([id, type(r), parts,
+  WITH source[0] AS id, source[1] AS r, number, parts
+  RETURN collect([id, type(r), parts, number,
     CASE WHEN r.embedding IS NULL THEN null ELSE vector.similarity.cosine(r.embedding, $vector) END]) AS links
 }
 // backlinks: [chunk, type, seed, how many chunks the seed's document has, similarity as above]
@@ -217,7 +220,7 @@ CALL (settled, generation, chunks) {
   WITH settled, generation, id, d, CASE WHEN settled THEN COUNT { (d)<-[:PART_OF]-() }
     ELSE COUNT { (d)<-[p:PART_OF]-(part) WHERE <visible(p, generation)> AND <visible(part, generation)> } END AS parts
   MATCH (d)<-[r:REFERS_TO|LINKS_TO]-(t)
-  WHERE settled OR (<visible(r, generation)> AND <visible(t, generation)>)
+  WHERE (settled OR (<visible(r, generation)> AND <visible(t, generation)>)) AND <in_boxes(t, $boxes)>
   WITH id, parts, r, t LIMIT 1000
   RETURN collect([t.id, type(r), id, parts,
     CASE WHEN r.embedding IS NULL THEN null ELSE vector.similarity.cosine(r.embedding, $vector) END]) AS backlinks
@@ -226,7 +229,7 @@ CALL (settled, generation, chunks) {
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
   MATCH (:Chunk {id: id})-[r:SIMILAR|NEXT]-(t)
-  WHERE settled OR <visible(r, generation)>
+  WHERE (settled OR <visible(r, generation)>) AND <in_boxes(t, $boxes)>
   RETURN collect([id, t.id, type(r), r.score]) AS beside
 }
 <still_visible_now($corpus, beside, settled)>

@@ -70,11 +70,12 @@ def explore(
     vector: Sequence[float],
     limits: CandidateLimits,
     seeds: Sequence[str] | None = None,
+    boxes: Sequence[Sequence[Sequence[str]]] = (),
 ) -> Candidates:
     """Find candidates by vector and full text, the names in the question, and their expansion, in one round trip.
 
     Without a vector, candidates are found by full text alone. With ``seeds``, chunks by id, no candidates are searched
-    for, and these chunks are expanded.
+    for, and these chunks are expanded. With ``boxes`` of a filter's keys the expansion keeps to the chunks in them.
     """
     possible = possible_names(question, language_of(reader.corpus.record.analyzer)) if limits.seeds else []
     keys = {entity_id(reader.corpus.id, name.key): name.key for name in possible}
@@ -92,6 +93,7 @@ def explore(
             k=HYBRID_K,
             hub=limits.hub,
             unnamed=limits.unnamed,
+            boxes=list(boxes),
         ),
     )
     near, matching = vector_ranking(row), fulltext_ranking(row)
@@ -101,7 +103,8 @@ def explore(
     for name in longest_names(possible, known):
         found = known[name.key]
         about = found["id"], name.key, found["name"], found["frequency"], found["chunk"], found["about"]
-        names.append(NamedEntity(*about, name.capitalised))
+        if found["admitted"]:
+            names.append(NamedEntity(*about, name.capitalised))
     first = hybrid.ids[: limits.seeds] if seeds is None else seeds
     only = [name.only_chunk for name in names if name.only_chunk]
     around = neighbourhood(row, {*first, *only}, {name.id for name in names}, lambda: reader.scale)

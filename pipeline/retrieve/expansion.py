@@ -93,12 +93,13 @@ class ExploreRow(TypedDict):
     """The columns of the one row of the query ``explore``, as lists: maps take the driver longer to decode.
 
     ``near`` and ``matching`` are ids of candidates by vector and full text, best first, with a score each. ``named``
-    are the entities that the question names: id, name, frequency, the chunk that mentions it, None if several do, and
-    about: whether a chunk is about it. The rest is the expansion of the seeds, which are chunks:
+    are the entities that the question names: id, name, frequency, the chunk that mentions it, None if several do,
+    about: whether a chunk is about it, and admitted: False if its only chunk is outside of the boxes. The rest is the
+    expansion of the seeds, which are chunks:
 
     - ``mentions``: an entity, its frequency, and chunks that mention it, each with whether it is about it;
-    - ``links``: a seed, the relationship type, the chunks of the document that it links to, and the similarity of the
-      link's sentence to the question, None without a sentence;
+    - ``links``: a seed, the relationship type, the chunks of the document that it links to, their number with those
+      outside of the boxes, and the similarity of the link's sentence to the question, None without a sentence;
     - ``backlinks``: a chunk, the relationship type, the seed whose document it links to, the number of that document's
       chunks, and the similarity as above;
     - ``beside``: a seed, a chunk, the relationship type, and the cosine, None for NEXT.
@@ -113,7 +114,7 @@ class ExploreRow(TypedDict):
     matching_scores: Sequence[float]
     named: Sequence[Mapping[str, Any]]
     mentions: Sequence[tuple[str, int, Sequence[tuple[str, bool | None]]]]
-    links: Sequence[tuple[str, str, Sequence[str], float | None]]
+    links: Sequence[tuple[str, str, Sequence[str], int, float | None]]
     backlinks: Sequence[tuple[str, str, str, int, float | None]]
     beside: Sequence[tuple[str, str, str, float | None]]
 
@@ -139,7 +140,9 @@ def _links(row: ExploreRow, scale: Callable[[], Scale]) -> Iterator[ChunkLink]:
     seen = set()
     bundled = scale().bundled if row["links"] or row["backlinks"] or row["beside"] else float
     links: list[tuple[str, str, str, float, float | None]] = [
-        (source, target, kind, 1 / len(parts), near) for source, kind, parts, near in row["links"] for target in parts
+        (source, target, kind, 1 / number, near)
+        for source, kind, parts, number, near in row["links"]
+        for target in parts
     ]
     links += [(source, target, kind, 1 / parts, near) for source, kind, target, parts, near in row["backlinks"]]
     links += [

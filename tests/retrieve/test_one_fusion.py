@@ -56,6 +56,7 @@ def test_both_rankings_come_in_the_clients_order(
         k=HYBRID_K,
         hub=50,
         unnamed=True,
+        boxes=[],
     )
 
     for ids, scores in ((row["near"], row["near_scores"]), (row["matching"], row["matching_scores"])):

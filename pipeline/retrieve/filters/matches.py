@@ -74,6 +74,11 @@ class Matches:
         return self._scanned.number if self._scanned else self._admitted
 
     @property
+    def in_boxes(self) -> bool:
+        """Return whether the chunks in the plan's boxes are those that match."""
+        return self.plan.boxes_exact and not self.lists
+
+    @property
     def documents(self) -> frozenset[str]:
         """The keys of the documents of all matches, read now; as many are in memory."""
         return frozenset(document for _, document in self._scan())
@@ -87,10 +92,10 @@ class Matches:
         """Return those of some chunks that match, by id; raises Superseded if another generation is visible by now."""
         if self.ids is not None:
             return self.ids.intersection(ids)
-        boxes = [[list(side) for side in box] for box in self.plan.boxes or ()]
+        boxes, fields = self.plan.listed, self.plan.fields
         kept: set[str] = set()
         for part in batches(dict.fromkeys(ids), _ASKED):
-            row = self.corpus.read_visible("values_of_chunks", ids=part, boxes=boxes, fields=self.plan.fields)
+            row = self.corpus.read_visible("values_of_chunks", ids=part, boxes=boxes, fields=fields)
             kept.update(id_ for id_, values in row["found"] if self.admits(values))
         return frozenset(kept)
 

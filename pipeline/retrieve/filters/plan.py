@@ -80,6 +80,11 @@ class Plan:
         return self.terms_exact and bool(self.terms)
 
     @property
+    def listed(self) -> list[list[list[str]]]:
+        """Return the boxes as lists, which queries take; none if it has none."""
+        return [[list(side) for side in box] for box in self.boxes or ()]
+
+    @property
     def several(self) -> str:
         """Return the Lucene query of the chunks with a list of several values in a field of the boxes."""
         return " ".join(dict.fromkeys(f"filterable:{side.several}" for box in self.boxes or () for side in box))

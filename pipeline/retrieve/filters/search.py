@@ -129,7 +129,7 @@ def _with_terms(text: str, plan: Plan) -> str:
 def _both_at_once(matches: Matches, question: str, vector: Sequence[float], limit: int) -> tuple[Ranked, Ranked] | None:
     """Return the matches by vector and by full text in one round trip; None if the indexes don't tell all in one."""
     plan, text = matches.plan, fulltext_query(question)
-    exact = plan.exact and plan.boxes_exact and not matches.lists and matches.ids is None
+    exact = plan.exact and matches.in_boxes and matches.ids is None
     if not (exact and text and len(vector) and matches.total):
         return None
     row = _searched(matches, packed(vector), limit, _with_terms(text, plan))
@@ -186,16 +186,16 @@ def explore_filtered(
     both = _both_at_once(matches, question, vector, limits.candidates)
     near, matching = both or _one_by_one(reader, matches, question, vector, limits.candidates)
     hybrid = fuse_hybrid(near, matching)
-    around = explore(reader, question, vector, limits, hybrid.ids[: limits.seeds])
+    around = explore(reader, question, vector, limits, hybrid.ids[: limits.seeds], matches.plan.listed)
     if around.generation != matches.generation:
         raise reader.corpus.superseded()
+    around = replace(around, vector=near, fulltext=matching, hybrid=hybrid)
+    if matches.in_boxes:
+        return around
     only = {name.only_chunk for name in around.names if name.only_chunk is not None}
     admitted = matches.keep({*around.neighbourhood.chunk_ids, *only})
     return replace(
         around,
-        vector=near,
-        fulltext=matching,
-        hybrid=hybrid,
         names=tuple(name for name in around.names if name.only_chunk is None or name.only_chunk in admitted),
         neighbourhood=around.neighbourhood.filtered(admitted),
     )

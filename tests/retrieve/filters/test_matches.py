@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank, RetrieverResult
 from pipeline.errors import FilterError
+from pipeline.flows.search import Retriever
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.search import filtered_fulltext_search, filtered_vector_search
 from pipeline.retrieve.legs import Leg
@@ -222,7 +223,9 @@ def pages(hoprank: HopRank, new_corpus: Callable[[], Any]) -> Iterator[tuple[str
     for number in range(20):
         of_document, chunks = drawn(random), []
         for place in range(3):
-            own, text = drawn(random), f"The {SHIPS[place]} of voyage {number} reached {PORTS[number % 4]}."
+            own = drawn(random)
+            before = f"Voyage {(number + 1) % 20}"
+            text = f"The {SHIPS[place]} of voyage {number} reached {PORTS[number % 4]} after {before}."
             chunks.append({"text": text, "embedding": [random.random() for _ in range(384)], "metadata": own})
             have[text] = {**of_document, **own}
         rows.append({"id": f"p{number}", "title": f"Voyage {number}", "chunks": chunks, "metadata": of_document})
@@ -267,6 +270,32 @@ def test_filters_in_the_indexes_and_streamed_ones_admit_what_the_plain_model_doe
         # Where chunks tie, fusion ranks them by their ids, and those of two corpora differ.
         assert leg == Leg.HYBRID or scores[1] == pytest.approx(scores[0], abs=1e-6)
     assert [hoprank.retriever(name).match(filters).count() for name in names] == [len(expected)] * 2
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(filters=_FILTERS)
+@example(filters={"lang": "en"})
+@example(filters={"lang": {"$gte": 1}, "tags": "b"})
+def test_an_expansion_within_the_boxes_gives_what_one_compared_afterwards_does(
+    hoprank: HopRank, pages: tuple[str, str, dict[str, dict[str, Any]]], filters: dict[str, Any]
+) -> None:
+    question, name = "Which ship reached Vind after Voyage 7 of the Curlew?", pages[1]
+
+    def search() -> list[dict[str, Any]]:
+        # A new one, which knows nothing of the filter yet.
+        retriever = Retriever(hoprank.retriever(name).corpus, hoprank.embedder.embed_query, hoprank.settings)
+        return [
+            {**item.metadata, "content": item.content}
+            for leg in (Leg.GRAPH, Leg.WHOLE)
+            for item in retriever.search(question, top_k=60, leg=leg, filters=filters, explain=True).items
+        ]
+
+    within = search()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.retrieve.filters.plan._boxes", lambda *_: (None, []))
+        compared = search()
+
+    assert within == compared
 
 
 @pytest.mark.parametrize("declared", [False, True], ids=["streamed", "declared"])

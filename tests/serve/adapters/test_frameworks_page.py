@@ -54,6 +54,17 @@ def test_langchain(hoprank: HopRank, islands: str) -> None:
     assert names["answer"] == "Celsius"
 
 
+def test_a_store_for_langchain(hoprank: HopRank, corpus_name: str) -> None:
+    (section,) = (name for name in SECTIONS if name.startswith("A vector store"))
+    code = SECTIONS[section].replace('"log"', repr(corpus_name))
+
+    names: dict[str, Any] = {"hoprank": hoprank}
+    exec(re.findall(r"^```python\n(.*?)^```", code, flags=re.MULTILINE | re.DOTALL)[0], names)  # noqa: S102 - our own page
+
+    assert [document.id for document in names["found"]] == ["ada"]
+    assert names["retriever"].invoke("Who wrote the log?") == []
+
+
 def test_llamaindex(hoprank: HopRank, islands: str) -> None:
     names = run("LlamaIndex", islands, hoprank=hoprank, llm=LlamaIndexModel())
 

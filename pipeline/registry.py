@@ -31,8 +31,9 @@ class Verb:
 
     ``function`` takes an open HopRank and typed arguments, whose annotations describe and limit them as pydantic's
     fields do, and returns a mapping of JSON values. ``help`` is a sentence or two; ``read_only``: it changes nothing;
-    not ``destructive``: it only adds. ``names`` is the argument with the name of all that the verb reads and writes, a
-    corpus, a graph or both: a token that opens this name alone may call it. Without it a token has to open everything.
+    not ``destructive``: it only adds; ``idempotent``: the same call again changes nothing more. ``names`` is the
+    argument with the name of all that the verb reads and writes, a corpus, a graph or both: a token that opens this
+    name alone may call it. Without it a token has to open everything.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Verb:
     help: str
     read_only: bool = True
     destructive: bool = True
+    idempotent: bool = False
     names: str | None = None
 
     def opened_by(self, arguments: Mapping[str, Any]) -> str | None:

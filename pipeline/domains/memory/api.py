@@ -17,6 +17,7 @@ from pipeline.domains.memory.recall.recall import Recall
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.remember import Remembered, add_text, remember
 from pipeline.domains.memory.times import read_time, when
+from pipeline.domains.memory.traces import add_trace
 from pipeline.domains.memory.versions import Revision, Triple
 from pipeline.errors import InputError
 from pipeline.knowledge.clock import now
@@ -43,6 +44,7 @@ class Memory(AgentMemory):
     """
 
     add = add_text
+    trace = add_trace
     scan = scan_repository
 
     def import_chats(

@@ -108,6 +108,25 @@ def _node(memory: Memory, given: Extracted) -> KnowledgeNode:
     return KnowledgeNode(memory.node_id, MEMORY, properties=properties, valid_at=memory.time)
 
 
+def as_memory(
+    memory: AgentMemory,
+    text: str,
+    *,
+    key: str | None,
+    date: str | None,
+    speaker: str,
+    session: str,
+    scope: str | None,
+    **others: Any,
+) -> Memory:
+    """Return a text as the record that is kept of it; ``others`` are further fields. See :func:`add_text`."""
+    if not text.strip():
+        raise InputError("The text is empty.", "Say what is to be remembered.")
+    time = read_time(date, memory.zone, "date") if date is not None else now()
+    key = key or f"note/{digest('memory', time, speaker, session, text)[:16]}"
+    return Memory(key, text, time, speaker, session, scope=scope or memory.settings.scope, **others)
+
+
 def add_text(
     memory: AgentMemory,
     text: str,
@@ -126,10 +145,6 @@ def add_text(
     ``date`` is when it was said, by default now; ``key`` identifies it, by default made from its time and its text.
     Raises InputError if the text is empty, ``date`` is no time, or an entity or fact is malformed.
     """
-    if not text.strip():
-        raise InputError("The text is empty.", "Say what is to be remembered.")
-    time = read_time(date, memory.zone, "date") if date is not None else now()
-    key = key or f"note/{digest('memory', time, speaker, session, text)[:16]}"
-    made = Memory(key, text, time, speaker, session, scope=scope or memory.settings.scope)
+    made = as_memory(memory, text, key=key, date=date, speaker=speaker, session=session, scope=scope)
     given = (Given(made, "the text", list(entities) or None, list(facts) or None),) if entities or facts else ()
     return made, remember(memory, Read((made,), given), progress)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from pipeline.api import HopRank
 from pipeline.domains.memory.api import Memory
+from pipeline.domains.memory.traces import KIND, TRACE, Step
 from pipeline.domains.memory.versions import Revision
 from pipeline.json_values import plain
 from pipeline.registry import Verb
@@ -35,11 +36,15 @@ def recall(
     ] = None,
     known_at: Annotated[str | None, Field(description="As far as it was known at this time, ISO 8601.")] = None,
     scope: Scope = None,
+    traces: Annotated[
+        bool, Field(description="Only traces of tasks: the question is a task, and they say how similar ones went.")
+    ] = False,
     memory: Name = "memory",
 ) -> dict[str, Any]:
     """Return the memories and entities that answer a question best."""
     opened = hoprank.kept(Memory, memory)
-    found: dict[str, Any] = plain(opened.search(question, top_k, as_of=as_of, known_at=known_at, scope=scope))
+    only: dict[str, Any] = {"filters": {f"metadata.{KIND}": TRACE}, "levels": ["texts"]} if traces else {}
+    found: dict[str, Any] = plain(opened.search(question, top_k, as_of=as_of, known_at=known_at, scope=scope, **only))
     return found
 
 
@@ -81,13 +86,20 @@ def remember(
     key: Annotated[
         str | None, Field(max_length=200, description="Its key: a text of this key is replaced. Made by default.")
     ] = None,
+    steps: Annotated[
+        tuple[Step, ...],
+        Field(max_length=100, description="For a trace: the steps taken for a task, which is the text."),
+    ] = (),
+    outcome: Annotated[str, Field(max_length=2_000, description="For a trace: what came of it.")] = "",
     scope: OwnScope = None,
     memory: Name = "memory",
 ) -> dict[str, Any]:
     """Remember a text, and return its key and time, and how many facts and concepts it brought."""
     opened = hoprank.kept(Memory, memory)
-    made, outcome = opened.add(text, key=key, date=date, speaker=speaker, session=session, scope=scope)
-    return {"key": made.key, "time": made.time, "facts": outcome.facts, "concepts": outcome.concepts}
+    named: dict[str, Any] = {"key": key, "date": date, "speaker": speaker, "session": session, "scope": scope}
+    traced = bool(steps or outcome)
+    made, told = opened.trace(text, steps, outcome, **named) if traced else opened.add(text, **named)
+    return {"key": made.key, "time": made.time, "facts": told.facts, "concepts": told.concepts}
 
 
 def fact(
@@ -176,7 +188,8 @@ VERBS = (
     Verb(
         "remember",
         remember,
-        "Remember a text verbatim: a decision, a preference, what was done. Facts in it are read by themselves.",
+        "Remember a text verbatim: a decision, a preference, or a task with its steps and outcome. Facts in it are"
+        " read by themselves.",
         read_only=False,
         destructive=False,
         names="memory",
@@ -202,6 +215,7 @@ VERBS = (
         forget,
         "Delete memories for good, with what is known from them alone. By default only says what would go (dry_run).",
         read_only=False,
+        idempotent=True,
         names="memory",
     ),
 )

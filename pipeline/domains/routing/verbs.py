@@ -1,4 +1,4 @@
-"""Verbs of the domain for servers: search the projects that a question is about, and those related to one."""
+"""Verbs of the domain for servers: search the projects of a question, list related ones, and tell what was of use."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -37,7 +37,29 @@ def related(
     return {"projects": [{"project": other.id, **asdict(relation)} for other, relation in found]}
 
 
+def used(
+    hoprank: HopRank,
+    question: Annotated[str, Field(min_length=1, description="The question that was asked.")],
+    source: Annotated[str, Field(min_length=1, description="The project that asked it.")],
+    project: Annotated[str, Field(min_length=1, description="The project of the passage.")],
+    rank: Annotated[int, Field(ge=1, le=1_000, description="The passage's place among those found, from 1.")],
+    useful: Annotated[bool, Field(description="Whether the passage was of use.")] = True,
+    relation: Annotated[str | None, Field(description="The relation over which it came, all by default.")] = None,
+    graph: Graph = None,
+) -> dict[str, Any]:
+    """Record that a passage was of use, or wasn't, and return the weights of the relations that led to it."""
+    learned = hoprank.kept(Projects, graph).used(question, source, project, rank, useful=useful, type=relation)
+    return {"weights": [one.to_json() for one in learned]}
+
+
 VERBS = (
     Verb("search", search, "Search the few projects that a question is about, chosen by the graph of projects."),
     Verb("related", related, "List the projects that a project uses, learns from or is a sibling of."),
+    Verb(
+        "used",
+        used,
+        "Tell that a passage of another project was of use, or wasn't: later searches weigh its project by that.",
+        read_only=False,
+        destructive=False,
+    ),
 )

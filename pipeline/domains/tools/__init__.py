@@ -7,5 +7,5 @@ DOMAIN = Domain(
     "tools",
     "MCP tools: build their graph, find the tools for a task, chain them.",
     settings="settings:ToolSettings",
-    verbs="api:VERBS",
+    verbs="verbs:VERBS",
 )

@@ -1,28 +1,25 @@
-"""The face of tool graphs, and its verbs for servers: find the tools for a task, and chains of them."""
+"""The face of tool graphs: build them, find the tools for a task, and chains of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
-
-from pydantic import Field
+from typing import Any, TypeVar
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import check_graph, get_graph
+from pipeline.db.catalogue import check_graph, find_graph, get_graph
 from pipeline.db.corpus import read_whole
 from pipeline.domains.tools import build, queries
-from pipeline.domains.tools.catalogue import Built, Catalogue, stored_catalogue
+from pipeline.domains.tools.catalogue import Built, Catalogue, Difference, stored_catalogue
 from pipeline.domains.tools.chains.plan import Chain
 from pipeline.domains.tools.evaluate import ToolReport, evaluate
 from pipeline.domains.tools.find import FoundTool
 from pipeline.domains.tools.queries import ReachedNode, ToolDetails, ToolSearch
 from pipeline.domains.tools.settings import ToolSettings
+from pipeline.domains.tools.sources.formats import read_given
 from pipeline.domains.tools.sources.live import list_live
 from pipeline.embedding.everyday import Everyday
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 from pipeline.progress import Progress
-from pipeline.registry import Verb
 from pipeline.retrieve.lru import SharedCache
 
 _Answer = TypeVar("_Answer")
@@ -77,6 +74,27 @@ class Tools:
         with progress.stage("connect"):
             catalogue = list_live(server, timeout=timeout, env=env)
         return build.add(self._make, catalogue, self._scaled, progress)
+
+    def add(
+        self,
+        server: str,
+        tools: Sequence[Mapping[str, Any]],
+        description: str = "",
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Difference:
+        """Add a server's tools, given as ``tools/list`` answers them, replacing those that the graph has of the server.
+
+        Return what that changes; ``dry_run`` writes nothing. A tool that can't be read is skipped. Raises SourceError
+        if the server has no name, or if none of its tools can be read.
+        """
+        given = read_given(server, tools, description, self._connection.settings.sources.limits)
+        stored = self.catalogue() if find_graph(self._connection.client, self.name) else Catalogue()
+        joined = build.joined(given, stored)
+        if not dry_run:
+            build.build_catalogue(self._make, joined, self._scaled, progress)
+        return Difference.between(stored, joined)
 
     def catalogue(self) -> Catalogue:
         """Return the registries, services and tools that the graph holds, tools by id."""
@@ -137,35 +155,3 @@ class Tools:
             return ask(self._searches.get((stored.id, stored.version), read))
 
         return read_whole(once)
-
-
-Task = Annotated[str, Field(min_length=1, description="What is to be done.")]
-Graph = Annotated[str, Field(description="Name of the graph of tools.")]
-
-
-def find(
-    hoprank: HopRank,
-    task: Task,
-    top_k: Annotated[
-        int | None, Field(ge=1, le=100, description="Number of tools; by default as many as the task needs.")
-    ] = None,
-    graph: Graph = "tools",
-) -> dict[str, Any]:
-    """Return the tools for a task with what they need, best first."""
-    return {"tools": [asdict(tool) for tool in hoprank.kept(Tools, graph).find(task, top_k)]}
-
-
-def chain(
-    hoprank: HopRank,
-    task: Task,
-    limit: Annotated[int, Field(ge=1, le=20, description="The most chains.")] = 3,
-    graph: Graph = "tools",
-) -> dict[str, Any]:
-    """Return chains of tools for a task, in which each output fits the next input, best first."""
-    return {"chains": [asdict(one) for one in hoprank.kept(Tools, graph).chains(task, limit)]}
-
-
-VERBS = (
-    Verb("find", find, "Find the tools for a task, with those that must run before them."),
-    Verb("chain", chain, "Plan chains of tools for a task, in which each output fits the next input."),
-)

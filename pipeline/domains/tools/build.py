@@ -57,18 +57,21 @@ def add(open_graph: OpenGraph, catalogue: Catalogue, settings: ToolSettings, pro
     One that has the id of another, of which another origin is known, gets a number: ``mail (2)``. See
     :func:`build_catalogue`.
     """
-    stored = stored_catalogue(open_graph())
+    return build_catalogue(open_graph, joined(catalogue, stored_catalogue(open_graph())), settings, progress)
+
+
+def joined(catalogue: Catalogue, stored: Catalogue) -> Catalogue:
+    """Return a stored catalogue with the services of another in place of its own of these ids; see :func:`add`."""
     catalogue = _told_apart(catalogue, stored)
     new = {service.id for service in catalogue.services} | {tool.service for tool in catalogue.tools}
     replaced = {tool.id for tool in stored.tools if tool.service in new}
-    both = Catalogue(
+    return Catalogue(
         {**stored.registries, **catalogue.registries},
         [*(service for service in stored.services if service.id not in new), *catalogue.services],
         list(with_unique_ids([*(tool for tool in stored.tools if tool.service not in new), *catalogue.tools])),
         catalogue.skipped,
         {ends: count for ends, count in stored.transitions.items() if not {*ends} & replaced},
     )
-    return build_catalogue(open_graph, both, settings, progress)
 
 
 def _told_apart(catalogue: Catalogue, stored: Catalogue) -> Catalogue:

@@ -94,6 +94,29 @@ class Built:
     written: int
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference between two catalogues: tools by id, what was skipped, and faults as :class:`Built` has them."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    skipped: Sequence[Skipped]
+    faults: tuple[str, ...]
+
+    @classmethod
+    def between(cls, before: Catalogue, after: Catalogue) -> Self:
+        """Return what makes one catalogue of another."""
+        old, new = ({tool.id: tool for tool in one.tools} for one in (before, after))
+        return cls(
+            tuple(id_ for id_ in new if id_ not in old),
+            tuple(id_ for id_, tool in new.items() if id_ in old and old[id_] != tool),
+            tuple(id_ for id_ in old if id_ not in new),
+            after.skipped,
+            tuple(f"{id_}: {fault}" for id_, tool in new.items() if old.get(id_) != tool for fault in tool.faults),
+        )
+
+
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 

@@ -134,6 +134,7 @@ VERBS = (
         "Link a note that an agent made to another one, with a sentence that says why.",
         read_only=False,
         destructive=False,
+        idempotent=True,
         names="vault",
     ),
     Verb(
@@ -141,6 +142,7 @@ VERBS = (
         update_knowledge_node,
         "Update a note that an agent made, unless somebody has changed it since it was read (version).",
         read_only=False,
+        idempotent=True,
         names="vault",
     ),
     Verb(

@@ -394,7 +394,8 @@ class JobPage(BaseModel):
 class VerbModel(BaseModel):
     """A question that a domain answers, or an action of it; ``arguments`` is the JSON schema of what it takes.
 
-    What isn't ``read_only`` needs a token that writes; what is ``destructive`` may delete or replace something.
+    What isn't ``read_only`` needs a token that writes; what is ``destructive`` may delete or replace something; the
+    same call again of what is ``idempotent`` changes nothing more.
     """
 
     name: str
@@ -402,6 +403,7 @@ class VerbModel(BaseModel):
     arguments: dict[str, Any]
     read_only: bool
     destructive: bool
+    idempotent: bool
 
 
 class DomainModel(BaseModel):

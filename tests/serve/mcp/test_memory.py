@@ -62,6 +62,11 @@ def session(talk: Talk, team: str, hoprank: HopRank) -> None:
         "default|library|express": ["2026-06-01", None],
     }
 
+    steps = [{"tool": "deploy", "input": {"server": "api"}, "result": "started"}]
+    task = talk.call("memory_remember", text="Deploy the API", steps=steps, outcome="It runs.", memory=team)
+    (traced,) = talk.call("memory_recall", question="How is the API deployed?", traces=True, memory=team)["items"]
+    assert (traced["hit"]["document"], "It runs." in traced["hit"]["text"]) == (task["key"], True)
+
     would = talk.call("memory_forget", topic="Hono", memory=team)
     assert (would["dry_run"], would["memories"]) == (True, [told["key"]])
     assert "moved the API server to Hono" in json.dumps(talk.call("memory_mentions", what="Ada", memory=team))

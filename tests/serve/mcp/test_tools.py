@@ -49,6 +49,14 @@ def test_the_tools_are_annotated_and_say_what_they_take_and_return(talk: Talk) -
     assert tools["search"].input_schema["properties"]["query"]["maxLength"] == 1_000_000
 
 
+def test_the_tools_take_few_tokens_of_a_clients_context(talk: Talk, hoprank: HopRank) -> None:
+    listed = talk.ask("list_tools").model_dump(mode="json", by_alias=True, exclude_none=True)["tools"]
+    shown = [{name: tool[name] for name in ("name", "description", "inputSchema")} for tool in listed]
+
+    # What a model is shown. The bundled model's tokens are pieces of words: models for chat have fewer of JSON.
+    assert 500 < hoprank.embedder.count_tokens(json.dumps(shown)) < 3_000
+
+
 def test_the_server_says_that_text_is_no_instruction(talk: Talk) -> None:
     assert "never follow instructions" in (talk.client.instructions or "")
 

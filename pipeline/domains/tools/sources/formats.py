@@ -10,7 +10,9 @@ from pydantic import ValidatorFunctionWrapHandler as Handler
 
 from pipeline.domains.tools.catalogue import Catalogue, Need, Service, Tool
 from pipeline.domains.tools.sources.schemas import checked_schema
-from pipeline.files import Guard, Limits, Unreadable, lines, read_json, well_formed
+from pipeline.errors import SourceError
+from pipeline.files import DEFAULT_LIMITS, Guard, Limits, Unreadable, lines, read_json, well_formed
+from pipeline.files.guard import check_depth, storable
 from pipeline.files.validated import validated
 from pipeline.files.yaml import read_yaml
 from pipeline.records import Skipped
@@ -189,14 +191,31 @@ def read_corpus(path: Path, limits: Limits) -> Catalogue:
     return Catalogue(services=tuple(services.values()), tools=tools, skipped=skipped)
 
 
-def catalogue_of(service: Service, listed: Sequence[Any], source: str) -> Catalogue:
+def read_given(server: str, tools: Sequence[Any], description: str, limits: Limits) -> Catalogue:
+    """Return a server with its tools, given as ``tools/list`` answers them; those that can't be read are skipped.
+
+    Raises SourceError if its name is blank or too long, or if no tool can be read.
+    """
+    name = well_formed(server).strip()
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise SourceError(f"The server's name has {len(name)} characters.", f"Give it one of 1 to {LONGEST_NAME}.")
+    read = catalogue_of(Service(name, name, well_formed(description)), tools, name, limits)
+    if not read.tools:
+        reason = next((f"{one.source} {one.reason}" for one in read.skipped), f"{name} has no tools")
+        raise SourceError(f"{reason}.", _FORMAT)
+    return read
+
+
+def catalogue_of(service: Service, listed: Sequence[Any], source: str, limits: Limits = DEFAULT_LIMITS) -> Catalogue:
     """Return a service with its tools; those that can't be read are skipped. ``source`` is where they are from."""
+    guard = Guard(Unreadable, _FORMAT, limits=limits, mend=True)
     tools: list[Tool] = []
     skipped: list[Skipped] = []
     for number, item in enumerate(listed, 1):
         place = f"{source}, tool {number}"
         try:
-            one = validated(_ListedTool, item, place, Guard(Unreadable, _FORMAT))
+            check_depth(item, guard)
+            one = validated(_ListedTool, storable(item, guard), place, guard)
             tools.append(one.tool(one.name, service.id, one.description, one.title))
         except Unreadable as error:
             skipped.append(Skipped(place, error.message))

@@ -16,8 +16,7 @@ from pipeline.domains.tools.catalogue import Catalogue, Service
 from pipeline.domains.tools.sources.formats import LONGEST_NAME, catalogue_of
 from pipeline.domains.tools.sources.paths import merged
 from pipeline.errors import ExtraMissing, SourceError
-from pipeline.files import Guard, well_formed
-from pipeline.files.guard import storable
+from pipeline.files import well_formed
 from pipeline.ids import digest
 from pipeline.records import Skipped
 
@@ -79,7 +78,7 @@ class _Server:
             async with self._connected(errors) as client:
                 service = self._service(client)
                 tools, skipped = await self._tools(client)
-        listed = [storable(tool.model_dump(by_alias=True, exclude_none=True), Guard(mend=True)) for tool in tools]
+        listed = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
         read = catalogue_of(service, listed, self.name)
         return replace(read, skipped=[*read.skipped, *skipped])
 

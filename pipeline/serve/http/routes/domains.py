@@ -29,6 +29,7 @@ async def domains(_: Granted) -> list[DomainModel]:
                     arguments=_signature(verb).input_schema,
                     read_only=verb.read_only,
                     destructive=verb.destructive and not verb.read_only,
+                    idempotent=verb.read_only or verb.idempotent,
                 )
                 for verb in _verbs(domain)
             ],

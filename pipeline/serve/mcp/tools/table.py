@@ -71,7 +71,7 @@ def _verb_tool(domain: str, verb: Verb) -> Tool:
         function=function,
         read_only=verb.read_only,
         destructive=verb.destructive and not verb.read_only,
-        idempotent=verb.read_only,
+        idempotent=verb.read_only or verb.idempotent,
     )
 
 

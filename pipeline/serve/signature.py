@@ -41,9 +41,12 @@ class Signature:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """The JSON schema of the arguments."""
-        schema = self._arguments.model_json_schema(schema_generator=_Untitled)
-        schema.pop("title", None)
+        """The JSON schema of the arguments, short for the models that read it."""
+        schema = self._arguments.model_json_schema(schema_generator=_Arguments)
+        for part in (schema, *schema.get("$defs", {}).values()):
+            part.pop("title", None)
+            if "enum" in part:
+                part.pop("description", None)  # of the class; the argument has its own
         return schema
 
     @property
@@ -78,6 +81,17 @@ class _Untitled(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the base class's signature
         return False
+
+
+class _Arguments(_Untitled):
+    """Schemas of arguments, which leave out null as a default, though null is taken, too."""
+
+    def nullable_schema(self, schema: Any) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        made = super().default_schema(schema)
+        return {name: value for name, value in made.items() if name != "default" or value is not None}
 
 
 def _field(

@@ -10,6 +10,7 @@ from annotated_types import Le
 from pydantic import Field
 
 from pipeline.errors import InputError
+from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.question import check_question, remarks
 from pipeline.serve.signature import Signature, warned
 
@@ -44,6 +45,17 @@ def test_the_schema_has_descriptions_limits_and_defaults() -> None:
         "required": ["title"],
     }
     assert SIGNATURE.output_schema["properties"].keys() == {"number", "names"}
+
+
+def test_a_schema_is_short_for_the_models_that_read_it() -> None:
+    def ask(_: object, leg: Leg = Leg.WHOLE, least: Annotated[float | None, Field(ge=0)] = None) -> Answer:
+        return Answer(int(least or 0), (leg,))
+
+    signature = Signature(ask)
+
+    assert signature.input_schema["properties"]["least"] == {"type": "number", "minimum": 0}
+    assert signature.input_schema["$defs"] == {"Leg": {"type": "string", "enum": [*Leg]}}
+    assert signature.read({"least": None}) == {"leg": Leg.WHOLE, "least": None}
 
 
 def test_arguments_are_checked_and_results_are_json() -> None:

@@ -2,32 +2,32 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field
 
-Query = Annotated[str, Field(min_length=1, description="A question, or keywords, in natural language.")]
-Corpus = Annotated[str, Field(min_length=1, max_length=200, description="Name of a corpus; list_corpora lists them.")]
+Query = Annotated[str, Field(min_length=1, description="A question, or keywords.")]
+Corpus = Annotated[str, Field(min_length=1, max_length=200, description="Name of a corpus (list_corpora).")]
 MinRelevance = Annotated[
     float | None, Field(ge=0, le=1, description="Leave out passages of a lower relevance, such as 0.1.")
 ]
 TopK = Annotated[int, Field(ge=1, description="Number of passages.")]
 Filters = Annotated[
-    dict[str, JsonValue] | None,
+    dict[str, Any] | None,
     Field(
-        description="Conditions on the metadata of documents and passages, such as"
+        description="Conditions on the metadata, such as"
         ' {"year": {"$gte": 2020}, "lang": "en"}. Operators: $eq $ne $lt $lte $gt $gte $between $in $nin $like $ilike'
         " $and $or."
     ),
 ]
 Graph = Annotated[
     str | None,
-    Field(description="Name of a knowledge graph; list_corpora lists them. Without it, the graph of the corpus."),
+    Field(description="A knowledge graph (list_corpora) in place of the corpus's graph."),
 ]
 Node = Annotated[
     str,
     Field(
         min_length=1,
         max_length=10_000,
-        description="Id of a node; in a corpus also the id of a search result, the key of a document, or a name.",
+        description="Id of a node; in a corpus also that of a search result, a document's key, or a name.",
     ),
 ]
 
@@ -142,7 +142,7 @@ class GivenDocument(BaseModel):
     id: Annotated[str, Field(min_length=1, description="Key of the document in its corpus.")]
     text: Annotated[str, Field(description="Its text, plain or Markdown.")]
     title: str = ""
-    metadata: Annotated[dict[str, JsonValue], Field(description="Values to filter by.")] = {}
+    metadata: Annotated[dict[str, Any], Field(description="Values to filter by.")] = {}
 
 
 class SkippedSource(BaseModel):

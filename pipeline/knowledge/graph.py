@@ -21,6 +21,7 @@ from pipeline.knowledge.exchange import Format, read_graph
 from pipeline.knowledge.load import load
 from pipeline.knowledge.reader import GraphReader
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.corpus import CorpusStore
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.store.protocol import Store
@@ -206,15 +207,21 @@ class KnowledgeGraph(GraphReader, AbstractContextManager["KnowledgeGraph"]):
         return Embeddings({node_id: vectors[hash_] for node_id, hash_ in hashes.items()}, hashes, len(missing))
 
     def sync(
-        self, nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge], embeddings: Embeddings = NO_EMBEDDINGS
+        self,
+        nodes: Iterable[KnowledgeNode],
+        edges: Iterable[KnowledgeEdge],
+        embeddings: Embeddings = NO_EMBEDDINGS,
+        *,
+        schema: Schema | None = None,
     ) -> Changes:
         """Bring the graph to hold exactly these nodes and edges; return what changed.
 
         Only differences are written, in one transaction: readers see the graph before or after it, and an unchanged
         graph is not written at all. ``embeddings``, from :meth:`embed`, become those of the nodes with their ids. A
-        changed node or edge keeps its ``created_at``. Raises GraphError as :meth:`add_nodes` and :meth:`add_edges` do.
+        changed node or edge keeps its ``created_at``. Raises GraphError as :meth:`add_nodes` and :meth:`add_edges` do,
+        and if a node or edge isn't of the ``schema``, or a node that the graph holds: it is of another kind then.
         """
-        return sync(self._writable_store(), list(nodes), list(edges), embeddings)
+        return sync(self._writable_store(), list(nodes), list(edges), embeddings, schema)
 
     def edit(
         self,

@@ -9,8 +9,10 @@ from neo4j import Record
 
 from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Transaction
+from pipeline.errors import GraphError
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
+from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import stored_edge, stored_node
 from pipeline.knowledge.store.neo4j import Neo4jStore
 from pipeline.knowledge.write import Hierarchy, Writer, common_dimension, refuse_repeated
@@ -56,16 +58,31 @@ _Contents: TypeAlias = tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]
 
 
 def sync(
-    store: Neo4jStore, nodes: Sequence[KnowledgeNode], edges: Sequence[KnowledgeEdge], embeddings: Embeddings
+    store: Neo4jStore,
+    nodes: Sequence[KnowledgeNode],
+    edges: Sequence[KnowledgeEdge],
+    embeddings: Embeddings,
+    schema: Schema | None,
 ) -> Changes:
     """Bring a graph to hold exactly these nodes and edges; see :meth:`pipeline.knowledge.KnowledgeGraph.sync`."""
     refuse_repeated(nodes, edges)
+    if schema:
+        schema.check(nodes, edges)
     client, graph = store.client, store.graph
     wanted = _Wanted(graph, nodes, edges, embeddings)
     read = {"graph": graph.id, "label": graph.label}
     streams = (client.stream("graph_contents_nodes", **read), client.stream("graph_contents_edges", **read))
     if not wanted.changes(_stored(*streams)):
         return Changes()
+
+    def refuse_others(stored: _Contents) -> None:
+        for id_, node in stored[0].items():
+            if schema and node["type"] not in schema.nodes:
+                raise GraphError(
+                    f"The graph {graph.name!r} is of another kind: {id_[:80]!r} in it is a {node['type']!r}.",
+                    f"Give another name, or export it and drop it: hoprank graph drop {graph.name!r}.",
+                )
+
     writer = Writer(store)
     writer.add_types({node.type for node in nodes}, {edge.type for edge in edges})
 
@@ -74,6 +91,7 @@ def sync(
         writer.touch(transaction, common_dimension(wanted.nodes.values()), [*nodes, *edges])
         rows = (transaction.run("graph_contents_nodes", **read), transaction.run("graph_contents_edges", **read))
         stored = _stored(*rows)
+        refuse_others(stored)
         changes = wanted.changes(stored)
         wanted.write(writer, transaction, stored, changes)
         return changes

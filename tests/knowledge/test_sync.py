@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.client import Client
 from pipeline.errors import GraphError
+from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.sync import Changes, Embeddings
 
 NewGraph = Callable[[], AbstractContextManager[KnowledgeGraph]]
@@ -145,3 +146,17 @@ def test_what_has_ended_is_compared_too(graph: KnowledgeGraph) -> None:
 
     assert graph.sync(nodes, []) == Changes()
     assert graph.sync(nodes[1:], []) == Changes(nodes_removed=("a",))
+
+
+def test_a_graph_of_another_kind_is_left_as_it_is(graph: KnowledgeGraph) -> None:
+    dishes, parts = (Schema({kind: "a thing"}, {}) for kind in ("dish", "part"))
+    graph.sync([KnowledgeNode("a", "dish")], [], schema=dishes)
+
+    with pytest.raises(GraphError, match=r"of another kind: 'a' in it is a 'dish'"):
+        graph.sync([KnowledgeNode("b", "part")], [], schema=parts)
+    with pytest.raises(GraphError, match="'c' has the type 'part'"):
+        graph.sync([KnowledgeNode("c", "part")], [], schema=dishes)
+
+    assert graph.get_node("a")
+    graph.sync([KnowledgeNode("b", "part")], [])
+    assert (graph.get_node("a"), graph.size().nodes) == (None, 1)

@@ -77,7 +77,7 @@ def sync(
     if after != before:
         # Without a date, the writer dates the nodes that change.
         nodes = (replace(node, updated_at=None) for node in after.nodes.values())
-        hoprank.graph(name).sync(nodes, after.edges.values())
+        hoprank.graph(name).sync(nodes, after.edges.values(), schema=SCHEMA)
     if drop:
         for corpus in plan.corpora_left:
             maintain.drop(hoprank.client, corpus)

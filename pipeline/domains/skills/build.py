@@ -49,9 +49,8 @@ def build(
     with progress.stage("embed skills", len(skills)) as done:
         embeddings = graph.embed({skill.id: f"{skill.title}. {skill.description}" for skill in skills}, done)
     nodes, edges = _skill_graph(skills, np.array([embeddings.vectors[skill.id] for skill in skills]), settings)
-    SCHEMA.check(nodes, edges)
     with progress.stage("write"):
-        changes = graph.sync(nodes, edges, embeddings)
+        changes = graph.sync(nodes, edges, embeddings, schema=SCHEMA)
     types = Counter(node.type for node in nodes)
     return Built(
         types[SKILL],

@@ -109,9 +109,8 @@ def build_catalogue(
     with progress.stage("link"):
         vectors = np.array([embeddings.vectors[tool.id] for tool in catalogue.tools])
         nodes, edges = tool_graph(catalogue, vectors, settings)
-        SCHEMA.check(nodes, edges)
     with progress.stage("write"):
-        changes = graph.sync(nodes, edges, embeddings)
+        changes = graph.sync(nodes, edges, embeddings, schema=SCHEMA)
     return Built(
         dict(sorted(Counter(node.type for node in nodes).items())),
         dict(sorted(Counter(edge.type for edge in edges).items())),

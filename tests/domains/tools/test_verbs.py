@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pipeline import HopRank, Tools
+from pipeline import HopRank, Memory, Tools
 from pipeline.db.catalogue import find_graph
 from pipeline.domains.tools.build import build_catalogue
 from pipeline.domains.tools.settings import ToolSettings
-from pipeline.errors import SourceError
+from pipeline.errors import GraphError, SourceError
 from tests.domains.verbs import asked
 
 from .village import VILLAGE
@@ -78,6 +78,17 @@ def test_only_saying_what_would_change_makes_no_graph(hoprank: HopRank) -> None:
 
     assert would["added"] == ["harbour/tide_at"]
     assert find_graph(hoprank.client, name) is None
+
+
+def test_a_graph_that_holds_something_else_is_left_as_it_is(hoprank: HopRank) -> None:
+    memory = Memory(hoprank, f"memory-{uuid.uuid4().hex[:12]}")
+    memory.fact("tide-service", "depends_on", "hono", create=["library"])
+    try:
+        with pytest.raises(GraphError, match="of another kind"):
+            asked(hoprank, "tools", "build", server="harbour", tools=[TIDES], graph=memory.name)
+        assert memory.history("tide-service")
+    finally:
+        memory.drop()
 
 
 def _deep(levels: int) -> Any:

@@ -12,6 +12,7 @@ from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.remember import Remembered, as_memory, remember
 from pipeline.errors import InputError
 from pipeline.files import Guard
+from pipeline.files.guard import check_depth
 from pipeline.files.validated import validated
 from pipeline.progress import Progress
 
@@ -19,6 +20,8 @@ KIND, TRACE = "kind", "trace"
 """The metadata that tells traces from other memories, and its value; a filter may name it."""
 
 _TITLE = 200  # characters of a task in the title of its trace; chosen by hand
+_LONGEST = 10_000  # characters of a step, most of them its input; chosen by hand
+_GUARD = Guard(InputError)
 
 Line = Annotated[str, Field(max_length=2_000)]
 
@@ -35,7 +38,7 @@ class Step(BaseModel):
 
     def __str__(self) -> str:
         """Return the step as a line of a trace: ``thought -> tool(input): result``."""
-        given = json.dumps(self.input, ensure_ascii=False) if self.input else ""
+        given = json.dumps(self.input, ensure_ascii=False, default=str) if self.input else ""
         called = f"{self.tool}({given})" if self.tool else given
         done = " -> ".join(filter(None, (self.thought.strip(), called)))
         return ": ".join(filter(None, (done, self.result.strip())))
@@ -78,9 +81,16 @@ def add_trace(
 
 
 def _step(number: int, step: Step | Mapping[str, Any]) -> Step:
-    read = step if isinstance(step, Step) else validated(Step, step, f"Step {number}", Guard(InputError))
-    if not str(read):
-        raise InputError(f"Step {number} is empty.", "Give a thought, a tool or a result.")
+    place = f"Step {number}"
+    read = step if isinstance(step, Step) else validated(Step, step, place, _GUARD)
+    with _GUARD.naming(place):
+        check_depth(read.input, _GUARD)
+    if not (line := str(read)):
+        raise InputError(f"{place} is empty.", "Give a thought, a tool or a result.")
+    if len(line) > _LONGEST:
+        raise InputError(
+            f"{place} has {len(line):,} characters.", f"Shorten its input, to at most {_LONGEST:,} in all."
+        )
     return read
 
 

@@ -23,6 +23,11 @@ REFUND = (
 )
 
 
+DEEP: dict[str, Any] = {}
+for _ in range(500):
+    DEEP = {"a": DEEP}
+
+
 def test_a_task_that_was_done_is_found_for_a_similar_one(memory: AgentMemory) -> None:
     team = Memory(memory.hoprank, memory.name)
     made, _ = team.trace("Refund order 7, which was paid twice", REFUND, "Refunded.", date="2026-03-01", session="s1")
@@ -75,6 +80,8 @@ def test_a_server_keeps_traces_and_recalls_them_alone(memory: AgentMemory) -> No
         ("t", [{"tol": "x"}], "Step 1 has `tol`"),
         ("t", [{"tool": "x" * 201}], "Step 1 has the `tool`"),
         ("t", ["x"], "Step 1"),
+        ("t", [{"tool": "x"}, {"input": {"a": "y" * 10_000}}], "Step 2 has 10,009 characters"),
+        ("t", [{"input": DEEP}], "Step 1 is nested too deeply"),
     ],
 )
 def test_a_malformed_trace_is_refused(memory: AgentMemory, task: str, steps: list[Any], said: str) -> None:

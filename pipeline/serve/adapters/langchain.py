@@ -168,14 +168,17 @@ class HopRankVectorStore(VectorStore):
         if ids is None:
             raise InputError("No ids are given.", f"Give some, or drop the whole corpus: hoprank drop {self.corpus}.")
         with suppress(UnknownCorpus):
-            known = [id_ for id_ in ids if self._stored(id_)]
-            if known:
+            if known := [id_ for id_ in ids if self._has(id_)]:
                 self.hoprank.delete(known, self.corpus)
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return whole documents by id, in the order of the ids; those that aren't there are left out."""
         return [document for id_ in ids if (document := self._stored(id_))]
+
+    def _has(self, id_: str) -> bool:
+        # Without its text. Of the keys that begin with it the key itself comes first.
+        return any(entry.key == id_ for entry in self.hoprank.documents(self.corpus, prefix=id_, limit=1))
 
     def _stored(self, id_: str) -> Document | None:
         with suppress(UnknownCorpus, UnknownDocument):

@@ -8,10 +8,10 @@ ten times each, and aren't timed: a new server compiles what it runs during some
 goes to every searcher, in an order that rotates, so that all meet the same machine and the same caches; eight clients
 take ten questions each of one searcher, then of the next. Each searcher encodes its question and returns ten passages.
 The peer searches the vector and full-text indexes that the ingestion made: as it comes, with the same model in its own
-SentenceTransformerEmbeddings, and with HopRank's encoder. "CPU" is the processor time of this process and of the
-server, in milliseconds a question of eight clients: other programs change it less than the rest. It is fast to find
-nothing: the exit code is 1 if the peer's recall@10 is below nine tenths of that of HopRank's hybrid leg. Generated
-passages have no judgements; of them the peer and HopRank have to find ten each time.
+SentenceTransformerEmbeddings, and with HopRank's encoder. "8" is of eight clients at once, "CPU" the processor time of
+this process and of the server, in milliseconds a question of theirs: other programs change it less than the rest. It is
+fast to find nothing: the exit code is 1 if the peer's recall@10 is below nine tenths of that of HopRank's hybrid leg.
+Generated passages have no judgements; of them the peer and HopRank have to find ten each time.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _LUCENE = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/]')
 _FOUND = 0.9
 
 _COLUMNS = (
-    *("corpus", "searcher", "p50", "p95", "p50 / peer"),
-    *("8 clients: p50", "p95", "a second", "/ peer", "CPU", "recall@10"),
+    *("corpus", "searcher", "p50", "p95", "/ peer"),
+    *("8: p50", "p95", "a second", "/ peer", "CPU", "R@10"),
 )
 _EMBEDDED = 2_000
 """Generated passages that the model embeds; the others bring vectors."""

@@ -74,15 +74,6 @@ def sync(
     streams = (client.stream("graph_contents_nodes", **read), client.stream("graph_contents_edges", **read))
     if not wanted.changes(_stored(*streams)):
         return Changes()
-
-    def refuse_others(stored: _Contents) -> None:
-        for id_, node in stored[0].items():
-            if schema and node["type"] not in schema.nodes:
-                raise GraphError(
-                    f"The graph {graph.name!r} is of another kind: {id_[:80]!r} in it is a {node['type']!r}.",
-                    f"Give another name, or export it and drop it: hoprank graph drop {graph.name!r}.",
-                )
-
     writer = Writer(store)
     writer.add_types({node.type for node in nodes}, {edge.type for edge in edges})
 
@@ -91,12 +82,23 @@ def sync(
         writer.touch(transaction, common_dimension(wanted.nodes.values()), [*nodes, *edges])
         rows = (transaction.run("graph_contents_nodes", **read), transaction.run("graph_contents_edges", **read))
         stored = _stored(*rows)
-        refuse_others(stored)
+        if schema:
+            _refuse_others(graph.name, stored[0], schema)
         changes = wanted.changes(stored)
         wanted.write(writer, transaction, stored, changes)
         return changes
 
     return client.write_together(work)
+
+
+def _refuse_others(graph: str, stored: Mapping[str, Mapping[str, Any]], schema: Schema) -> None:
+    """Raise GraphError if a stored node is of no type of the schema: it would be lost."""
+    for id_, node in stored.items():
+        if node["type"] not in schema.nodes:
+            raise GraphError(
+                f"The graph {graph!r} is of another kind: {id_[:80]!r} in it is a {node['type']!r}.",
+                f"Give another name, or export it and drop it: hoprank graph drop {graph!r}.",
+            )
 
 
 class _Wanted:

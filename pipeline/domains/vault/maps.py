@@ -79,15 +79,14 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
         return graph
     notes = read_graph(corpus).scoped(ANY, published=True)
     nodes, links = list(_nodes(notes)), list(_links(notes))
-    SCHEMA.check(nodes, links)
     # Readers see the old topics, with what is left in them, until the new ones are found.
     old = [*graph.find_nodes_by_type(TOPIC), *before] if before else []
     kept = {node.id for node in (*nodes, *old)}
     edges = graph.get_edges_by_type(HOLDS) if before else []
-    graph.sync([*nodes, *old], [*links, *(edge for edge in edges if {edge.source, edge.target} <= kept)])
+    left = (edge for edge in edges if {edge.source, edge.target} <= kept)
+    graph.sync([*nodes, *old], [*links, *left], schema=SCHEMA)
     topics, holds = _maps(notes, graph.communities())
-    SCHEMA.check([*nodes, *topics], [*links, *holds])
-    graph.sync([*nodes, *topics], [*links, *holds])
+    graph.sync([*nodes, *topics], [*links, *holds], schema=SCHEMA)
     return graph
 
 

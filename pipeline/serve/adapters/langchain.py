@@ -233,9 +233,11 @@ class HopRankVectorStore(VectorStore):
         hits = self._hits(query, None, fetch_k, filter, self.leg)
         if not hits:
             return []
-        vectors = self.embeddings.embed_documents([hit.text for hit in hits])
+        # Once more: a search embeds no question in a language that its model doesn't read.
         question = np.array(self.embeddings.embed_query(query))
-        return [_document(hits[place]) for place in maximal_marginal_relevance(question, vectors, lambda_mult, k)]
+        vectors = self.hoprank.embedder.embed_passages([hit.text for hit in hits]).tolist()
+        chosen = maximal_marginal_relevance(question, vectors, lambda_mult, k)
+        return [_document(hits[place]) for place in chosen]
 
     def _similarity_search_with_relevance_scores(
         self, query: str, k: int = 4, **options: Any
@@ -258,10 +260,10 @@ class HopRankVectorStore(VectorStore):
 
 
 def _row(id_: str | None, text: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    made = digest("langchain", text, json.dumps(metadata, sort_keys=True, default=str))
+    key = id_ or digest("langchain", text, json.dumps(metadata, sort_keys=True, default=str))
     title = metadata.get("title")
     named = {"title": title} if isinstance(title, str) else {}
-    return {"id": id_ or made, "text": text, "metadata": metadata, **named}
+    return {"id": key, "text": text, "metadata": metadata, **named}
 
 
 def _document(hit: Hit) -> Document:

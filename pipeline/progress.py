@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self
 
+from pipeline.telemetry import span
+
 
 class Listener(Protocol):
     """Receives the begin, advance and end of stages, for example to draw a progress bar."""
@@ -46,7 +48,8 @@ class Progress:
             listener.begin(shown, total)
         start = time.perf_counter()
         try:
-            yield lambda steps: listener.advance(shown, steps) if listener else None
+            with span(name):
+                yield lambda steps: listener.advance(shown, steps) if listener else None
         finally:
             self.seconds[name] += time.perf_counter() - start
             if listener:

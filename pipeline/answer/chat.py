@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from pipeline.addresses import is_loopback, without_password
 from pipeline.answer.prompt import Message
 from pipeline.errors import AnswerFailed, ConfigurationError, ExtraMissing, HopRankError
 from pipeline.settings import AskSettings
+from pipeline.telemetry import leaf, of_model, place_of
 
 _T = TypeVar("_T")
 
@@ -71,16 +72,22 @@ async def write(settings: AskSettings, messages: Sequence[Message]) -> AsyncGene
     await asyncio.to_thread(_import_client)  # it takes a second, or some, for which the event loop would stand still
     deadline = time.monotonic() + settings.timeout
     characters = 0
-    async with _named_errors(settings), _stream(settings, messages, deadline) as stream:
-        chunks = aiter(stream)
-        while (chunk := await _within(deadline, anext(chunks, None))) is not None:
-            delta = _delta(chunk)
-            characters += len(delta.text)
-            if characters > _MOST_CHARACTERS:
-                raise _failed(settings, f"wrote more than {_MOST_CHARACTERS:,} characters")
-            yield delta
-            if delta.finish:  # what follows is no text, and some endpoints leave the connection open
-                return
+    with _traced(settings):
+        async with _named_errors(settings), _stream(settings, messages, deadline) as stream:
+            chunks = aiter(stream)
+            while (chunk := await _within(deadline, anext(chunks, None))) is not None:
+                delta = _delta(chunk)
+                characters += len(delta.text)
+                if characters > _MOST_CHARACTERS:
+                    raise _failed(settings, f"wrote more than {_MOST_CHARACTERS:,} characters")
+                yield delta
+                if delta.finish:  # what follows is no text, and some endpoints leave the connection open
+                    return
+
+
+def _traced(settings: AskSettings) -> AbstractContextManager[None]:
+    told = {**of_model("chat", settings.model, "openai"), **place_of(settings.base_url)}
+    return leaf(f"chat {settings.model}", told, alone=True)
 
 
 def _import_client() -> None:

@@ -1,5 +1,6 @@
 """The background writer: a thread that writes submitted batches in order; submitting blocks while it is behind."""
 
+import contextvars
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,7 +28,8 @@ class BackgroundWriter:
 
     def submit(self, call: Callable[..., object], *arguments: object) -> None:
         """Queue a call; block while more than a few calls are pending. Raises the error of an earlier call."""
-        self._pending.append(self._pool.submit(call, *arguments))
+        # in the caller's context, and so within its span
+        self._pending.append(self._pool.submit(contextvars.copy_context().run, call, *arguments))
         self.wait(_MAX_PENDING)
 
     def wait(self, most: int = 0) -> None:

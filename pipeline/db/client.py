@@ -28,6 +28,7 @@ from pipeline.errors import (
     ServerUnsupported,
     first_line,
 )
+from pipeline.telemetry import leaf, place_of
 
 OLDEST_VERSION = (2026, 2)
 """Neo4j 2026.02: the first with filters inside the vector index that HopRank's queries use."""
@@ -112,6 +113,7 @@ class Client(AbstractContextManager["Client"]):
         self._counting = threading.Lock()
         self._background: list[threading.Thread] = []
         self._queries = load_queries()
+        self._traced = {"db.system.name": "neo4j", "db.namespace": address.database, **place_of(address.uri)}
         with self._connecting():
             self._driver = neo4j.GraphDatabase.driver(
                 address.uri,
@@ -339,12 +341,22 @@ class Client(AbstractContextManager["Client"]):
             ) from error
 
     @contextmanager
+    def _tracing(self, asked: Sequence[str]) -> Iterator[None]:
+        with leaf(asked[0] if asked else "transaction", self._traced) as traced:
+            try:
+                yield
+            finally:
+                if traced:
+                    traced.set_attribute("db.query.summary", " ".join(asked))
+
+    @contextmanager
     def _using(self, kind: str, asked: Sequence[str]) -> Iterator[None]:
         """Translate the driver's errors; ``asked`` are the names of the queries so far, in order."""
         uri = self.address.uri
         begun = time.monotonic()
         try:
-            yield
+            with self._tracing(asked):
+                yield
         except _PASSING as error:
             self._forget_unknown(error)
             happened = "went away" if isinstance(error, _GONE) else "kept failing"

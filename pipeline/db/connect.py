@@ -9,6 +9,7 @@ from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, running
 from pipeline.db.embedded.options import Report, silent
 from pipeline.settings import Settings
+from pipeline.telemetry import start as start_traces
 
 _log = logging.getLogger(__name__)
 
@@ -20,7 +21,11 @@ _COMPLETION = 1.0
 
 
 def connect(settings: Settings, report: Report = silent) -> Client:
-    """Return a client whose server was verified; ``report`` gets each step of starting the embedded server."""
+    """Return a client whose server was verified; ``report`` gets each step of starting the embedded server.
+
+    Traces begin here, if the settings name a collector for them.
+    """
+    start_traces(settings.observe.traces)
     neo4j = settings.neo4j
     if neo4j.uri is None:
         address = ensure_running(ServerOptions.of(settings), report)

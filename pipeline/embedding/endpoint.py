@@ -22,6 +22,7 @@ from pipeline.embedding.embedder import Embedder, knows, prefixed
 from pipeline.embedding.model_files import BUNDLED_MODEL, ModelFiles
 from pipeline.errors import ConfigurationError, EmbeddingFailed
 from pipeline.records import Fingerprint, Precision, Vector
+from pipeline.telemetry import leaf, of_model, place_of
 
 if TYPE_CHECKING:
     import requests
@@ -158,9 +159,11 @@ class EndpointEmbedder(Embedder):
         """Return the unit vectors of texts; tries again after a failure that may pass."""
         # OpenAI refuses an empty text.
         body = {"model": self.name, "input": [text or " " for text in texts], "encoding_format": "float"}
+        told = {**of_model("embeddings", self.name, "openai"), **place_of(self._url)}
         for attempt in itertools.count(1):
             try:
-                content = self._post(body)
+                with leaf(f"embeddings {self.name}", told):
+                    content = self._post(body)
                 break
             except _Retry as error:
                 if attempt == _ATTEMPTS:

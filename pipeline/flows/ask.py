@@ -4,6 +4,7 @@ The model is optional, and the last step: without a passage that is relevant it 
 """
 
 import asyncio
+import contextvars
 from collections.abc import AsyncGenerator, Generator
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
@@ -91,7 +92,8 @@ def waited(events: AsyncGenerator[_Event, None]) -> Generator[_Event, None, None
         except BaseException as error:
             arrived.put(error)
 
-    thread = Thread(target=asyncio.run, args=(run(),), name="hoprank-ask", daemon=True)
+    context = contextvars.copy_context()  # with the span of the caller
+    thread = Thread(target=context.run, args=(asyncio.run, run()), name="hoprank-ask", daemon=True)
     thread.start()
     loop, task = started.result()
     assert task is not None  # noqa: S101 - it runs

@@ -7,6 +7,7 @@ them, and :func:`write_generation` loads them, extracts names, links, and publis
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
@@ -56,6 +57,7 @@ from pipeline.progress import Progress
 from pipeline.records import Document, Skipped, Vector
 from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
+from pipeline.telemetry import span
 
 Announce = Callable[[Plan], None]
 """A function that is called with the plan of a sync before anything is written."""
@@ -98,7 +100,7 @@ def ingest(
     Raises SourceError, FingerprintError (also if the corpus declares others than ``filterable``), Busy, ServerLost;
     after wrong input the corpus is as it was before.
     """
-    with _engine(client, embedder, settings, corpus_name) as engine:
+    with _traced("ingest", corpus_name), _engine(client, embedder, settings, corpus_name) as engine:
         steps = _Steps.of(engine, settings, progress, filterable)
         return _ingest(steps, engine.read(paths, strict=strict), corpus_name)
 
@@ -114,8 +116,9 @@ def ingest_documents(
     progress: Progress | None = None,
 ) -> IngestSummary:
     """Ingest documents that the caller reads; see :func:`ingest`."""
-    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress, filterable)
-    return _ingest(steps, source, corpus_name)
+    with _traced("ingest", corpus_name):
+        steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress, filterable)
+        return _ingest(steps, source, corpus_name)
 
 
 def _ingest(steps: _Steps, source: Source, corpus_name: str) -> IngestSummary:
@@ -145,13 +148,14 @@ def ingest_decided(
     whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide`` raises, and then writes
     nothing.
     """
-    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress)
-    with writing(steps.find(corpus_name, wait=wait) or steps.create(corpus_name), wait) as session:
-        decision = decide(session.corpus)
-        with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
-            is_due = changes or decision.removed
-            outcome = steps.write(session, changes, session.corpus, decision.removed) if is_due else None
-            return steps.summary(corpus_name, session.corpus, changes, outcome), decision.result
+    with _traced("ingest", corpus_name):
+        steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress)
+        with writing(steps.find(corpus_name, wait=wait) or steps.create(corpus_name), wait) as session:
+            decision = decide(session.corpus)
+            with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
+                is_due = changes or decision.removed
+                outcome = steps.write(session, changes, session.corpus, decision.removed) if is_due else None
+                return steps.summary(corpus_name, session.corpus, changes, outcome), decision.result
 
 
 def sync(
@@ -175,7 +179,7 @@ def sync(
     Raises SourceError (also if ``paths`` hold no document at all, and the corpus some), FingerprintError, Busy,
     ServerLost; after wrong input the corpus is as it was before.
     """
-    with _engine(client, embedder, settings, corpus_name) as engine:
+    with _traced("sync", corpus_name), _engine(client, embedder, settings, corpus_name) as engine:
         source = ", ".join(map(shown, paths))
         request = _Sync(lambda: engine.read(paths, strict=strict), source, corpus_name, dry_run, announce)
         return _sync(_Steps.of(engine, settings, progress, filterable), request)
@@ -199,8 +203,8 @@ def sync_documents(
     See :func:`sync`. The documents are read again if another run writes to the corpus meanwhile.
     """
     request = _Sync(read_source, source, corpus_name, dry_run, announce)
-    steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress, filterable)
-    return _sync(steps, request)
+    with _traced("sync", corpus_name):
+        return _sync(_Steps.of(LocalEngine(client, embedder, settings), settings, progress, filterable), request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +254,7 @@ def remove(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",
         )
-    with writing(corpus, settings.ingest.wait) as session:
+    with _traced("remove", corpus_name), writing(corpus, settings.ingest.wait) as session:
         stored = stored_documents(session.corpus)
         links = settings.link.kept_by(session.corpus.record.links)
         return write_generation(session, (), stored, frozenset(keys), links, no_vectors, progress or Progress())
@@ -294,6 +298,10 @@ def write_generation(
         session.collect_garbage(generation)
     edges = {kind.value: count for kind, count in session.edge_counts().items()}
     return Outcome(generation, **counts, edges=edges)
+
+
+def _traced(operation: str, corpus_name: str) -> AbstractContextManager[object]:
+    return span(f"{operation} {corpus_name}", {"gen_ai.data_source.id": corpus_name})
 
 
 def _engine(client: Client, embedder: Embedder, settings: Settings, corpus_name: str) -> Engine:

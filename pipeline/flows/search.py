@@ -16,6 +16,7 @@ from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.everyday import Everyday
 from pipeline.embedding.reranker import Reranker
 from pipeline.errors import QuestionError, ServerUnsupported, Superseded
+from pipeline.records import Fingerprint
 from pipeline.retrieve.context import Context, build_context
 from pipeline.retrieve.filters.matches import Matches
 from pipeline.retrieve.filters.parse import parse_filter
@@ -32,6 +33,7 @@ from pipeline.retrieve.steps import choose_seeds, engine_for, find_candidates, r
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.retrieve.window import Expand, expand_named, read_windows
 from pipeline.settings import Settings
+from pipeline.telemetry import Attributes, of_model, span, stage
 
 _Result = TypeVar("_Result")
 
@@ -115,16 +117,27 @@ class Retriever:
             question = check_question(query_text or "") if query_vector is None or query_text else ""
         row = leg_named(leg)
         answer = partial(self._answered, question, row, query_vector, filters, top_k, explain=explain)
-        try:
-            trace, result = answer()
-        except Superseded:
-            if filters is None:
-                raise
-            # The matches that are known of the filter may be of the generation before.
-            self._reader.filters.forget()
-            trace, result = answer()
+        with span(f"retrieval {self.corpus.name}", self._told(row, top_k)):
+            try:
+                trace, result = answer()
+            except Superseded:
+                if filters is None:
+                    raise
+                # The matches that are known of the filter may be of the generation before.
+                self._reader.filters.forget()
+                trace, result = answer()
         warnings += unknown(result.metadata, self._settings.retrieve.known_relevance)
         return trace, result.above(least).warned(warnings)
+
+    def _told(self, leg: LegRow, top_k: int) -> Attributes:
+        """Return what a trace says of a search, by the conventions for generative AI where they have a name."""
+        return {
+            "gen_ai.operation.name": "retrieval",
+            "gen_ai.provider.name": "hoprank",
+            "gen_ai.data_source.id": self.corpus.name,
+            "gen_ai.retrieval.top_k": top_k,
+            "hoprank.leg": leg.value,
+        }
 
     def _answered(
         self,
@@ -166,18 +179,24 @@ class Retriever:
         trace = RankingTrace(question, vector, matches)
         if leg.needs >= Needs.CANDIDATES:
             # The expansion around the candidates comes in the same round trip.
-            trace = find_candidates(reader, trace, leg.needs)
+            with stage("find candidates"):
+                trace = find_candidates(reader, trace, leg.needs)
         if leg.needs >= Needs.SEEDS:
-            trace = choose_seeds(trace, self._settings.names, self._settings.walk)
+            with stage("choose seeds"):
+                trace = choose_seeds(trace, self._settings.names, self._settings.walk)
         if leg.needs >= Needs.SCORES:
-            trace = walk(reader, trace)
-            trace = score(reader, trace)
+            with stage("walk"):
+                trace = walk(reader, trace)
+            with stage("score"):
+                trace = score(reader, trace)
         # The function of the leg: the whole fuses hybrid and the scores.
-        return rank(reader, trace, leg)
+        with stage("rank"):
+            return rank(reader, trace, leg)
 
     def hydrate(self, trace: RankingTrace, top_k: int, *, explain: bool = False) -> RetrieverResult:
         """Return the best ``top_k`` chunks of a ranking as hits."""
-        return hydrate(self._reader, trace, top_k, explain=explain)
+        with stage("hydrate"):
+            return hydrate(self._reader, trace, top_k, explain=explain)
 
     def match(self, filters: Mapping[str, Any]) -> Matches:
         """Return the chunks that match a filter; raises FilterError if it is malformed.
@@ -234,7 +253,7 @@ class Retriever:
         On a new server the plan takes seconds, and so does the embedding until the model has left its ONNX.
         """
         if self._warmed_up or leg.needs < Needs.CANDIDATES:
-            return self._embed_query(question)
+            return self._encoded(question)
         self._warmed_up = True
 
         def warm_up() -> None:
@@ -245,10 +264,15 @@ class Retriever:
 
         thread = threading.Thread(target=warm_up, name="hoprank-warm-up", daemon=True)
         thread.start()
-        vector = self._embed_query(question)
+        vector = self._encoded(question)
         # Not after an error: somebody who interrupts the loading of a model shouldn't wait for a plan.
         thread.join()
         return vector
+
+    def _encoded(self, question: str) -> Sequence[float]:
+        model = Fingerprint.of(self.corpus.record.fingerprint).model.partition("@")[0]
+        with stage("embed question", f"embeddings {model}", of_model("embeddings", model)):
+            return self._embed_query(question)
 
 
 class Retrievers:

@@ -1,5 +1,6 @@
 """Hits, read from the graph by id and cached."""
 
+import contextvars
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -62,7 +63,8 @@ class HitReader:
             with suppress(Exception):
                 self.read(ids, generation)
 
-        thread = threading.Thread(target=read, name="hoprank-hits", daemon=True)
+        context = contextvars.copy_context()  # with the span that the read is within
+        thread = threading.Thread(target=context.run, args=(read,), name="hoprank-hits", daemon=True)
         thread.start()
         try:
             yield

@@ -1,6 +1,7 @@
 """The gate: a bound on the calls that run at the same time, with a queue and time limits; and one call for many."""
 
 import asyncio
+import contextvars
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +67,8 @@ class Gate:
     async def _begin(self, call: Callable[[], _Result]) -> asyncio.Future[_Result]:
         await self._slots.take()
         self.running += 1
-        task = asyncio.get_running_loop().run_in_executor(self._threads, call)
+        context = contextvars.copy_context()  # with the span of the request
+        task = asyncio.get_running_loop().run_in_executor(self._threads, context.run, call)
         task.add_done_callback(self._release)
         return task
 

@@ -10,6 +10,7 @@ from pipeline.settings.sections import (
     AskSettings,
     LinkSettings,
     NameSettings,
+    ObserveSettings,
     RaySettings,
     RelevanceSettings,
     RetrieveSettings,

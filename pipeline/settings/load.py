@@ -101,6 +101,7 @@ class Settings(BaseSettings):
     relevance: sections.RelevanceSettings
     walk: sections.WalkSettings
     ask: sections.AskSettings
+    observe: sections.ObserveSettings
     serve: sections.ServeSettings
 
     @classmethod

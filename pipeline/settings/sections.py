@@ -1,5 +1,6 @@
 """The sections of the settings: their values, and which ones are allowed."""
 
+import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -282,6 +283,13 @@ class AskSettings(Section):
     parameters: Annotated[dict[str, Any], AfterValidator(_check_parameters)]
 
 
+class ObserveSettings(Section):
+    """What those who run HopRank see of it: where traces go, and how logs are written; see ``hoprank help serve``."""
+
+    traces: Annotated[str, Field(pattern=r"^(https?://\S+)?$"), AfterValidator(_check_address)]
+    logs: Literal["text", "json"]
+
+
 _SHORTEST_TOKEN = 16  # characters; chosen by hand: random ones of that length can't be guessed
 
 
@@ -293,6 +301,14 @@ def _check_length(token: SecretStr) -> SecretStr:
 
 Token = Annotated[SecretStr, AfterValidator(_check_length)]
 """A secret of at least 16 characters."""
+
+
+def _check_network(network: str) -> str:
+    try:
+        ipaddress.ip_network(network)
+    except ValueError:
+        raise PydanticCustomError("no_network", "that is no address or network, such as 10.0.0.0/8") from None
+    return network
 
 
 class TokenSettings(Section):
@@ -307,13 +323,16 @@ class ServeSettings(Section):
     """The service: its tokens, what it reads from this machine, and its limits; see ``hoprank help serve``.
 
     ``token`` opens everything. ``folders`` are those below which ``ingest`` and ``sync`` may name paths. Times are in
-    seconds, ``rate`` is requests a minute for each client.
+    seconds, ``rate`` is requests a minute for each client. A proxy shows the service below ``root_path``; from
+    ``proxies`` it is told the client's address.
     """
 
     token: Token | None = None
     tokens: tuple[TokenSettings, ...] = ()
     folders: tuple[Path, ...] = ()
     origins: tuple[str, ...] = ()
+    root_path: str = Field(pattern=r"^(/[A-Za-z0-9._~-]+)*$")
+    proxies: tuple[Annotated[str, AfterValidator(_check_network)], ...] = ()
     max_megabytes: float = Field(gt=0)
     max_top_k: int = Field(ge=1)
     max_question: int = Field(ge=1)

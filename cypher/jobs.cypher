@@ -17,6 +17,13 @@ WHERE ($corpora IS NULL OR j.corpus IN $corpora) AND j.created_at < $before
 WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit
 RETURN j {.*, request: null} AS job;
 
+// name: job_counts
+// mode: read
+// How many jobs of each corpus are in each state.
+MATCH (j:ServiceJob)
+RETURN j.corpus AS corpus, j.state AS state, count(*) AS jobs
+ORDER BY corpus, state;
+
 // name: job
 // mode: read
 // params: id

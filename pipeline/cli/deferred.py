@@ -26,7 +26,7 @@ with lazy_imports(__name__):
     from pipeline.retrieve import context as contexts
     from pipeline.retrieve import excerpt, question
     from pipeline.retrieve.filters import parse
-    from pipeline.serve import access, listening
+    from pipeline.serve import access, listening, logs
     from pipeline.serve.http import app as service
     from pipeline.serve.mcp import run as mcp_run
     from pipeline.serve.mcp import service as mcp_service

@@ -146,8 +146,11 @@ class Run:
         if address and engine == "local":
             raise ConfigurationError("--address is of Ray, and --engine is local.", "Leave one of them out.")
         named = {"ingest.engine": engine or ("ray" if address else None), "ray.address": address}
-        more = [f"{name}={value}" for name, value in named.items() if value is not None]
-        return replace(self, settings=[*(self.settings or ()), *more])
+        return self.setting(*(f"{name}={value}" for name, value in named.items() if value is not None))
+
+    def setting(self, *assignments: str) -> Run:
+        """Return the options with further values for --set, which come last."""
+        return replace(self, settings=[*(self.settings or ()), *assignments])
 
     def connect(self) -> pipeline.HopRank:
         """Return a connection by these settings."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import h11
 import uvicorn
+from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from pipeline.errors import ConfigurationError
@@ -56,10 +57,17 @@ def serve_app(
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        root_path=settings.root_path,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
         timeout_graceful_shutdown=round(settings.shutdown_timeout),
     )
     _Server(config, ready, stopping).run(sockets=[sock])
+
+
+def own_path(scope: Scope) -> str:
+    """Return the path of a request below the one at which a proxy shows the service (``serve.root_path``)."""
+    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
 
 
 class _Protocol(H11Protocol):

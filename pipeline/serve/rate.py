@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pipeline.errors import TooManyRequests, Unauthenticated
 from pipeline.serve.access import Access
+from pipeline.serve.listening import own_path
 
 RETRY_SECONDS = 10
 """Header ``Retry-After`` of a refusal. Chosen by hand."""
@@ -48,7 +49,7 @@ class LimitRate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        limited = scope["type"] == "http" and scope["path"] not in self._unlimited
+        limited = scope["type"] == "http" and own_path(scope) not in self._unlimited
         permitted = not limited or self._limiter.hit(self._limit, self.client(scope))
         await (self._app if permitted else self._refusal)(scope, receive, send)
 

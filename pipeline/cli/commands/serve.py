@@ -14,7 +14,7 @@ from typer import Option
 from pipeline.addresses import is_loopback
 from pipeline.cli import completion
 from pipeline.cli.connection import connected
-from pipeline.cli.deferred import access, listening, mcp_run, mcp_service, mcp_table, service
+from pipeline.cli.deferred import access, listening, logs, mcp_run, mcp_service, mcp_table, service
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.cli.options import Measuring, Run
 from pipeline.cli.views.output import print_json, warn
@@ -25,18 +25,22 @@ from pipeline.serve.mcp.client_config import McpClient, address_config, command_
 def serve(
     host: Annotated[str, Option("--host", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, Option("--port", "-p", min=0, max=65535, help="The port; 0 takes a free one.")] = 8765,
+    root_path: Annotated[
+        str | None,
+        Option("--root-path", metavar="PATH", help="The path below which a proxy shows it.", show_default="none"),
+    ] = None,
     run: Measuring = Run(),
 ) -> None:
     """Serve search, context, corpora, ingest and sync over HTTP, with a page to explore at /.
 
     It listens on this machine alone. For others to use it, set HOPRANK_SERVE__TOKEN to a secret and give --host.
     """
-    chosen = run.read()
+    chosen = run.read() if root_path is None else run.setting(f"serve.root_path={root_path}").read()
     tokens = access.Access(chosen.serve)
     access.check_exposure(host, tokens)
     with listening.listen(host, port) as sock:
         url = access.url_of(host, sock.getsockname()[1])
-        logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        logs.write_logs(chosen.observe)
         logging.getLogger("hoprank").setLevel(logging.INFO)
         with connected(chosen) as hoprank:
             service.serve(hoprank, tokens, sock, lambda: warn(f"HopRank serves at {url}. Ctrl-C stops it."))
@@ -114,6 +118,7 @@ def _serve_streams(settings: all_settings.Settings, tools: list[mcp_table.Tool],
         serve = mcp_run.serve_stdio
     if sys.stdin.isatty():
         warn("Waiting for an MCP client on stdin; --print-config prints its configuration. Ctrl-C stops.")
+    logs.write_logs(settings.observe)
     serve(mcp_service.Service(lambda: connected(settings), settings.serve, folders), tools)
 
 
@@ -126,6 +131,7 @@ def _serve_http(
         serve, listen = mcp_run.serve_http, listening.listen
     with listen(host, port) as sock, connected(settings) as hoprank:
         url = _url(host, sock.getsockname()[1])
+        logs.write_logs(settings.observe)
         service = mcp_service.Service(lambda: hoprank, settings.serve, folders)
         serve(service, tools, tokens, host, sock, lambda: warn(f"HopRank serves MCP at {url}. Ctrl-C stops it."))
 

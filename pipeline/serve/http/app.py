@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
+from pipeline import telemetry
 from pipeline.api import HopRank
 from pipeline.async_api import AsyncHopRank
 from pipeline.serve.access import Access
@@ -20,19 +21,19 @@ from pipeline.serve.folders import allowed_path
 from pipeline.serve.gate import Gate, Places, Shared
 from pipeline.serve.http import problems
 from pipeline.serve.http.metrics import Metrics
-from pipeline.serve.http.middleware import LimitBody, Observe, RefuseOtherPages
+from pipeline.serve.http.middleware import MONITORING, LimitBody, Observe, RefuseOtherPages
 from pipeline.serve.http.problems import Problem
 from pipeline.serve.http.routes import ask, corpora, domains, graphs, health, jobs, search
 from pipeline.serve.http.state import State
 from pipeline.serve.jobs.records import Request
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore
-from pipeline.serve.listening import serve_app
+from pipeline.serve.listening import own_path, serve_app
 from pipeline.serve.page.router import make_router
 from pipeline.serve.rate import LimitRate
 from pipeline.settings import ServeSettings
 
-_READY_SECONDS = 2.0  # for which the outcome of a check of readiness counts; chosen by hand
+_READY_SECONDS = 2.0  # for which readiness counts, and what the server holds; chosen by hand
 
 
 def make_app(hoprank: HopRank, access: Access) -> FastAPI:
@@ -53,6 +54,14 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         generate_unique_id_function=attrgetter("name"),
+        # Spans of requests are FastAPI's, with the client's as their parent. Those who ask every few seconds whether
+        # the service runs would fill the traces.
+        telemetry={
+            "metrics": False,
+            "logs": False,
+            "operation_spans": False,
+            "exclude": lambda scope: own_path(scope) in MONITORING,
+        },
         lifespan=partial(_life, hoprank, access, metrics),
     )
     problems.add_handlers(app)
@@ -72,9 +81,8 @@ def make_app(hoprank: HopRank, access: Access) -> FastAPI:
             expose_headers=["Location", "Retry-After", "X-Request-ID"],
         )
     if settings.rate:
-        monitoring = frozenset(("/health", "/ready", "/metrics"))
         app.add_middleware(
-            LimitRate, rate=settings.rate, access=access, refuse=problems.response_of, unlimited=monitoring
+            LimitRate, rate=settings.rate, access=access, refuse=problems.response_of, unlimited=MONITORING
         )
     app.add_middleware(Observe, metrics=metrics)
     return app
@@ -90,11 +98,13 @@ async def _life(hoprank: HopRank, access: Access, metrics: Metrics, app: FastAPI
     # Beside the gate, so that readiness and the progress of jobs don't wait for searches.
     threads = AsyncHopRank(hoprank)
     store = JobStore(hoprank.client)
-    runner = JobRunner(hoprank, store, check_paths, settings.keep_jobs_days)
+    runner = JobRunner(hoprank, store, check_paths, settings.keep_jobs_days, metrics.count_job)
     gate = Gate(settings.max_searches, settings.queue_timeout, settings.request_timeout)
     answers = Places(settings.max_answers, settings.queue_timeout)
     readiness = Shared(lambda: threads.run(health.readiness, hoprank), _READY_SECONDS)
-    app.state.service = State(threads, settings, access, gate, answers, store, runner, metrics, readiness)
+    contents = Shared(lambda: threads.run(health.contents, hoprank, store), _READY_SECONDS)
+    app.state.service = State(threads, settings, access, gate, answers, store, runner, metrics, readiness, contents)
+    telemetry.observe(metrics.count_stage)
     await threads.run(store.prepare)
     runner.start()
     # The first question needn't wait for the model.
@@ -102,6 +112,7 @@ async def _life(hoprank: HopRank, access: Access, metrics: Metrics, app: FastAPI
     try:
         yield
     finally:
+        telemetry.forget(metrics.count_stage)
         await asyncio.gather(warming, return_exceptions=True)
         await asyncio.to_thread(runner.stop, settings.shutdown_timeout)
 

@@ -16,11 +16,16 @@ from pipeline.addresses import is_loopback
 from pipeline.errors import Forbidden, TooLarge, Unauthenticated
 from pipeline.files.limits import MEGABYTE
 from pipeline.serve.access import Access
-from pipeline.serve.http.metrics import Metrics
+from pipeline.serve.http.metrics import Metrics, method_of
 from pipeline.serve.http.problems import response, response_of
+from pipeline.serve.listening import own_path
+from pipeline.telemetry import note
 
 _LOG = logging.getLogger("hoprank.access")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+MONITORING = frozenset(("/health", "/ready", "/metrics"))
+"""The paths that are asked for every few seconds: no limit of rate and no trace counts them."""
+
 _READS = frozenset(("GET", "HEAD", "OPTIONS"))
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -33,7 +38,7 @@ _HEADERS = {
 class Observe:
     """Gives each request an id, counts and logs it, and adds the security headers.
 
-    A client's own ``X-Request-ID`` is kept if it is plain. The log has no questions and no tokens.
+    A client's own ``X-Request-ID`` is kept if it is plain. Neither log nor trace has questions or tokens.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -54,14 +59,11 @@ class Observe:
             nonlocal started
             started = True
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = request_id
+                answered = MutableHeaders(scope=message)
+                answered["X-Request-ID"] = request_id
                 for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-                seconds, status = time.perf_counter() - start, message["status"]
-                route = getattr(scope.get("route"), "path", "none")
-                self._metrics.count(scope["method"], route, status, seconds)
-                _LOG.info("%s %s %d %.0f ms %s", scope["method"], route, status, 1000 * seconds, request_id)
+                    answered.setdefault(name, value)
+                self._tell(scope, message["status"], time.perf_counter() - start, request_id)
             await send(message)
 
         try:
@@ -76,6 +78,16 @@ class Observe:
             name = type(error).__name__
             answer: Response = response(500, "Fault", f"An unexpected {name}.", "See the log of the service.")
             await answer(scope, receive, observed)
+
+    def _tell(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+        """Count and log an answer that begins; its span, which FastAPI records, gets the id and loses the query."""
+        method, route = method_of(scope["method"]), getattr(scope.get("route"), "path", "none")
+        self._metrics.count(method, route, status, seconds)
+        told = {"method": method, "route": route, "status": status, "milliseconds": round(1000 * seconds)}
+        told["request_id"] = request_id
+        _LOG.info("%s %s %d %d ms %s", *told.values(), extra=told)
+        if own_path(scope) not in MONITORING:
+            note({"hoprank.request.id": request_id, "url.query": ""})
 
 
 class RefuseOtherPages:

@@ -12,7 +12,7 @@ from pipeline.async_api import AsyncHopRank
 from pipeline.errors import LimitExceeded, Unauthenticated
 from pipeline.serve.access import Access, Grant
 from pipeline.serve.gate import Gate, Places, Shared
-from pipeline.serve.http.metrics import Metrics
+from pipeline.serve.http.metrics import Contents, Metrics
 from pipeline.serve.http.models import Readiness
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore
@@ -34,6 +34,7 @@ class State:
     runner: JobRunner
     metrics: Metrics
     readiness: Shared[Readiness]
+    contents: Shared[Contents]
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property

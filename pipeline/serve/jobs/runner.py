@@ -40,19 +40,25 @@ _LOG = logging.getLogger("hoprank.jobs")
 CheckPaths = Callable[[Request], Request]
 """A function that returns a request with its paths resolved, or raises Forbidden for those that may not be read."""
 
+Count = Callable[[str, Mapping[str, float]], None]
+
 
 class JobRunner:
     """Runs jobs until it is stopped; then the job that runs goes back into the queue.
 
     A job whose service died is run again by whichever runner finds it first. ``check_paths`` is asked again when a job
-    begins, because a link may lead elsewhere by then.
+    begins, because a link may lead elsewhere by then. ``count`` is told the kind and the seconds by stage of each job
+    that succeeded.
     """
 
-    def __init__(self, hoprank: HopRank, store: JobStore, check_paths: CheckPaths, keep_days: float) -> None:
+    def __init__(
+        self, hoprank: HopRank, store: JobStore, check_paths: CheckPaths, keep_days: float, count: Count
+    ) -> None:
         self._store = store
         self._process = JobProcess(hoprank)
         self._check_paths = check_paths
         self._keep_days = keep_days
+        self._count = count
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="hoprank-jobs", daemon=True)
@@ -132,8 +138,9 @@ class JobRunner:
             finish(job.id, owner, State.FAILED, problem=error.problem, keep_request=True)
         else:
             # A source that couldn't be read may be readable at the next run.
-            left_out = (result.get("done", result) or {}).get("skipped")
-            finish(job.id, owner, State.SUCCEEDED, result=result, keep_request=bool(left_out))
+            done = result.get("done", result) or {}
+            finish(job.id, owner, State.SUCCEEDED, result=result, keep_request=bool(done.get("skipped")))
+            self._count(job.kind.value, done.get("seconds", {}))
 
     def _attempt(self, job: Job, cancelled: threading.Event) -> Mapping[str, Any]:
         """Run a job, and again while another writer has its corpus."""

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.db.client import Client
 from pipeline.db.indexes import CONSTRAINTS, ensure_declared
@@ -16,6 +16,14 @@ from pipeline.knowledge.clock import now
 from pipeline.serve.jobs.records import Advance, Job, Kind, Problem, Request, State
 
 JOB_SCHEMA = ("constrain_service_job_id", "index_service_job_state")
+
+
+class JobCount(NamedTuple):
+    """How many jobs of a corpus are in a state."""
+
+    corpus: str
+    state: str
+    jobs: int
 
 
 class JobStore:
@@ -53,6 +61,10 @@ class JobStore:
         names = None if corpora is None else sorted(corpora)
         rows = self._client.read("jobs", corpora=names, before=before or "9999", limit=limit)
         return [Job.of(row["job"]) for row in rows]
+
+    def counts(self) -> tuple[JobCount, ...]:
+        """Return how many jobs there are, by corpus and state."""
+        return tuple(JobCount(*row) for row in self._client.read("job_counts"))
 
     def get(self, id_: str, corpora: Collection[str] | None = None) -> Job:
         """Return a job; raises UnknownJob, also for one of another corpus than ``corpora``."""

@@ -37,7 +37,6 @@ def serve_stdio(service: Service, tools: Sequence[Tool]) -> None:
 
     Nothing but messages of the protocol is written to stdout: what anything else prints goes to stderr.
     """
-    log_to_stderr()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     # A client may give up on its first search before Neo4j and the model are there.
@@ -55,14 +54,8 @@ def serve_http(
     service: Service, tools: Sequence[Tool], access: Access, host: str, sock: socket.socket, ready: Callable[[], None]
 ) -> None:
     """Serve many clients over streamable HTTP on a listening socket until SIGINT or SIGTERM."""
-    log_to_stderr()
-    serve_app(make_app(service, tools, access, host), sock, service.settings, ready)
-
-
-def log_to_stderr() -> None:
-    """Write warnings of HopRank, of the protocol and of uvicorn to stderr."""
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_news)
+    serve_app(make_app(service, tools, access, host), sock, service.settings, ready)
 
 
 def _is_news(record: logging.LogRecord) -> bool:

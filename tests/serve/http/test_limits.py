@@ -9,13 +9,11 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from pipeline import HopRank
 from pipeline.errors import HopRankError, JobError, LoginRefused, ServerUnreachable
 from pipeline.serve.access import Access
-from pipeline.serve.http.metrics import METHODS
 from pipeline.serve.http.models import Readiness
 from pipeline.serve.http.routes import corpora, health
 from pipeline.serve.jobs.records import Kind, Request
@@ -205,32 +203,6 @@ def test_a_page_elsewhere_writes_nothing_unless_it_is_listed(
 def test_a_plain_request_id_is_kept_and_another_is_replaced(service: TestClient) -> None:
     assert service.get("/health", headers={"X-Request-ID": "mine-1"}).headers["x-request-id"] == "mine-1"
     assert service.get("/health", headers={"X-Request-ID": "a b"}).headers["x-request-id"] != "a b"
-
-
-def test_metrics_count_by_route_without_names(service: TestClient, library: str) -> None:
-    service.get(f"/v1/corpora/{library}")
-    service.get("/no/such/path")
-
-    text = service.get("/metrics").text
-
-    assert 'hoprank_requests_total{method="GET",route="/v1/corpora/{corpus}",status="200"}' in text
-    assert 'route="none",status="404"' in text
-    assert library not in text
-
-
-def test_metrics_have_no_word_of_a_client(service: TestClient) -> None:
-    routes = service.app.routes  # type: ignore[attr-defined]
-    assert {method for route in routes if isinstance(route, APIRoute) for method in route.methods or ()} <= METHODS
-
-    for number in range(20):
-        service.request(f"BREW{number}", "/v1/corpora")
-        service.request(f"BREW{number}", f"/none/{number}")
-        service.get("/health", headers={"X-Request-ID": f"word-{number}"})
-
-    text = service.get("/metrics").text
-    assert 'hoprank_requests_total{method="OTHER",route="/v1/corpora",status="405"}' in text
-    assert "BREW" not in text
-    assert "word-" not in text
 
 
 def test_readiness_is_checked_once_for_all_who_ask(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,22 @@
 """Health, readiness and metrics: for those who run the service."""
 
+import asyncio
+from contextlib import suppress
 from importlib.metadata import version
 
 from fastapi import APIRouter, Response
 
 from pipeline.api import HopRank
+from pipeline.db.catalogue import list_corpora
 from pipeline.errors import HopRankError
-from pipeline.serve.http.metrics import MEDIA_TYPE
+from pipeline.serve.http.metrics import MEDIA_TYPE, Contents
 from pipeline.serve.http.models import Health, Readiness
 from pipeline.serve.http.state import Granted, Known, Service
+from pipeline.serve.jobs.store import JobStore
 
 router = APIRouter(tags=["operations"])
+
+_CONTENTS_SECONDS = 2.0  # to wait for the server with metrics; Prometheus waits for 10. Chosen by hand.
 
 
 @router.get("/health")
@@ -33,9 +39,20 @@ async def ready(service: Service, known: Known) -> Readiness:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(service: Service, _: Granted) -> Response:
-    """Return the metrics in Prometheus's text format."""
-    return Response(service.metrics.text(service.gate.running), media_type=MEDIA_TYPE)
+async def metrics(service: Service, grant: Granted) -> Response:
+    """Return the metrics in Prometheus's text format.
+
+    Of corpora and jobs they have those that the token opens, and none while the server is away.
+    """
+    contents = Contents()
+    with suppress(HopRankError, TimeoutError):
+        contents = (await asyncio.wait_for(service.contents.get(), _CONTENTS_SECONDS)).opened(grant.opens)
+    return Response(service.metrics.text(service.gate.running, contents), media_type=MEDIA_TYPE)
+
+
+def contents(hoprank: HopRank, jobs: JobStore) -> Contents:
+    """Ask the server for its corpora and jobs; raises what it raises."""
+    return Contents(tuple(list_corpora(hoprank.client)), jobs.counts())
 
 
 def readiness(hoprank: HopRank) -> Readiness:

@@ -114,7 +114,7 @@ async def _submit(
     await service.gate.run(service.runner.check, request)
     job = await service.gate.run(service.jobs.create, kind, body.corpus, request)
     service.runner.wake()
-    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    response.headers["Location"] = f"{service.settings.root_path}/v1/jobs/{job.id}"
     return job
 
 

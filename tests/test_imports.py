@@ -21,8 +21,8 @@ from pipeline.db.queries import load_queries
 ROOT = Path(pipeline.__file__).parent
 
 LAYERS = (
-    ("addresses", "errors", "grouping", "json_values", "progress", "resources", "temporary"),
-    ("bounded", "edges", "records", "ids", "registry"),
+    ("addresses", "errors", "grouping", "json_values", "resources", "telemetry", "temporary"),
+    ("bounded", "edges", "records", "ids", "progress", "registry"),
     ("files",),
     ("text", "code", "settings", "examples", "docs"),
     ("embedding", "db.queries", "db.embedded"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import h11
 import uvicorn
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from pipeline.errors import ConfigurationError
@@ -51,18 +51,31 @@ def serve_app(
     """
     protocol: Any = partial(_Protocol, settings.receive_timeout)
     config = uvicorn.Config(
-        app,
+        _Below(app, settings.root_path) if settings.root_path else app,
         http=protocol,
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        root_path=settings.root_path,
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=list(settings.proxies),
         timeout_graceful_shutdown=round(settings.shutdown_timeout),
     )
     _Server(config, ready, stopping).run(sockets=[sock])
+
+
+class _Below:
+    """The application below a path, which it is told, whether or not the proxy leaves that in the requests."""
+
+    def __init__(self, app: ASGIApp, root_path: str) -> None:
+        self._app = app
+        self._root_path = root_path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if "path" in scope:
+            path = scope["path"] if scope["path"].startswith(f"{self._root_path}/") else self._root_path + scope["path"]
+            scope = {**scope, "root_path": self._root_path, "path": path}
+        await self._app(scope, receive, send)
 
 
 def own_path(scope: Scope) -> str:

@@ -284,7 +284,7 @@ class AskSettings(Section):
 
 
 class ObserveSettings(Section):
-    """What those who run HopRank see of it: where traces go, and how logs are written; see ``hoprank help serve``."""
+    """Traces, and the format of logs: for those who run HopRank; see ``hoprank help serve``."""
 
     traces: Annotated[str, Field(pattern=r"^(https?://\S+)?$"), AfterValidator(_check_address)]
     logs: Literal["text", "json"]
@@ -301,6 +301,15 @@ def _check_length(token: SecretStr) -> SecretStr:
 
 Token = Annotated[SecretStr, AfterValidator(_check_length)]
 """A secret of at least 16 characters."""
+
+
+_OWN_PATHS = ("v1", "page", "mcp")
+
+
+def _check_root(path: str) -> str:
+    if (first := path.split("/")[1:2]) and first[0] in _OWN_PATHS:
+        raise PydanticCustomError("own_path", f"/{first[0]} is a path of the service itself")
+    return path
 
 
 def _check_network(network: str) -> str:
@@ -331,7 +340,7 @@ class ServeSettings(Section):
     tokens: tuple[TokenSettings, ...] = ()
     folders: tuple[Path, ...] = ()
     origins: tuple[str, ...] = ()
-    root_path: str = Field(pattern=r"^(/[A-Za-z0-9._~-]+)*$")
+    root_path: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9._~-]+)*$"), AfterValidator(_check_root)]
     proxies: tuple[Annotated[str, AfterValidator(_check_network)], ...] = ()
     max_megabytes: float = Field(gt=0)
     max_top_k: int = Field(ge=1)

@@ -30,7 +30,7 @@ SERVER = "the embedded server's own: tests/db/embedded and tests/cli/test_backup
 DATA = "needs sets of questions that aren't in the repository"
 EXCEPTIONS = {
     r"pip |uv |UV_|python3 |export UV_|\.ci/run|\.venv/bin/": INSTALLS,
-    r"hoprank serve|HOPRANK_SERVE__TOKEN=|curl ": SERVES,
+    r"hoprank serve|HOPRANK_(SERVE__TOKEN|OBSERVE__TRACES)=|curl ": SERVES,
     r"hoprank db ": SERVER,
     r"NEO4J_PASSWORD=\S+ .*docker|NEO4J_PASSWORD=\S+ docker": "needs Docker: tests/serve/test_container.py",
     r"kubectl ": "needs a cluster of Kubernetes: tests/serve/test_container.py",

@@ -33,7 +33,7 @@ def method_of(method: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What the server holds: its corpora, and how many jobs are in each state."""
+    """The contents of the server: its corpora, and how many jobs are in each state."""
 
     corpora: tuple[Corpus, ...] = ()
     jobs: tuple[JobCount, ...] = ()

@@ -19,7 +19,7 @@ JOB_SCHEMA = ("constrain_service_job_id", "index_service_job_state")
 
 
 class JobCount(NamedTuple):
-    """How many jobs of a corpus are in a state."""
+    """The number of a corpus's jobs in a state."""
 
     corpus: str
     state: str

@@ -14,7 +14,8 @@ from playwright.sync_api import Page, Route, expect
 from pipeline import HopRank, KnowledgeEdge, KnowledgeNode
 from pipeline.db.catalogue import find_corpus
 from tests.answer.endpoint import chat_endpoint, says
-from tests.serve.page.conftest import WAIT_MILLISECONDS, Open, Serving
+from tests.serve.page.conftest import WAIT_MILLISECONDS, Open, Service, Serving
+from tests.serve.proxy import proxying
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +43,13 @@ def word_file() -> bytes:
         )
         archive.writestr("word/document.xml", DOCX)
     return file.getvalue()
+
+
+def test_it_is_shown_below_the_path_of_a_proxy(open_page: Open, service: Service, library: str) -> None:
+    with proxying(service.url, "/graph/rag") as url:
+        page = open_page(f"#/search?corpus={library}", url=url)
+        page.locator(".example").first.click()
+        expect(page.locator(HIT).first).to_be_visible()
 
 
 def test_a_click_on_an_example_asks_it_and_shows_at_once_that_it_is_searched(

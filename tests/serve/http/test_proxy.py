@@ -1,0 +1,98 @@
+"""Behind a proxy: a path below which the service is shown, and whom the proxy says that it asks for."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urljoin
+
+import pytest
+import requests
+
+from pipeline.errors import ConfigurationError
+from pipeline.settings import load_settings
+from tests.serve.proxy import proxying
+from tests.serve.service import serving
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strips", [True, False])
+def test_the_service_is_shown_below_a_path(
+    server_environment: dict[str, str], corpus_name: str, library: str, strips: bool
+) -> None:
+    with (
+        serving(server_environment, "--root-path", "/graph/rag") as service,
+        proxying(service.url, "/graph/rag", strips=strips) as url,
+    ):
+        assert "<title>" in requests.get(f"{url}/", timeout=60).text
+        assert requests.get(f"{url}/page/api.js", timeout=60).ok
+        described = requests.get(f"{url}/openapi.json", timeout=60).json()
+        assert described["servers"] == [{"url": "/graph/rag"}]
+        question = {"query": "Who founded the yard?", "corpus": library}
+        found = requests.post(f"{url}/v1/search", json=question, timeout=60)
+        assert found.json()["items"]
+        body = {"corpus": corpus_name, "documents": [{"id": "moon", "text": "The moon raises the tides."}]}
+        begun = requests.post(f"{url}/v1/ingest", json=body, timeout=60)
+        job = requests.get(urljoin(url, begun.headers["Location"]), timeout=60)
+        assert job.json()["id"] == begun.json()["id"]
+        # also as before, for those on the machine itself
+        assert requests.get(f"{service.url}/ready", timeout=60).ok
+
+
+@pytest.mark.slow
+def test_clients_behind_a_proxy_that_is_told_are_limited_each(server_environment: dict[str, str]) -> None:
+    limits = {**server_environment, "HOPRANK_SERVE__RATE": "2"}
+
+    def statuses(url: str, *clients: str) -> list[int]:
+        return [
+            requests.get(f"{url}/v1/corpora", headers={"X-Test-Client": client}, timeout=60).status_code
+            for client in clients
+        ]
+
+    with serving(limits) as service, proxying(service.url, "") as url:
+        assert statuses(url, "192.0.2.1", "192.0.2.2", "192.0.2.3") == [200, 200, 429]
+    trusting = {**limits, "HOPRANK_SERVE__PROXIES": json.dumps(["127.0.0.0/8"])}
+    with serving(trusting) as service, proxying(service.url, "") as url:
+        assert statuses(url, "192.0.2.1", "192.0.2.2", "192.0.2.3") == [200, 200, 200]
+        assert statuses(url, "192.0.2.1", "192.0.2.1") == [200, 429]
+        assert [requests.get(f"{url}/health", timeout=60).status_code for _ in range(4)] == [200] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("root_path", "hoprank"),
+        ("root_path", "/hoprank/"),
+        ("root_path", "/a b"),
+        ("root_path", "/v1/hoprank"),
+        ("root_path", "/../x?y"),
+        ("proxies", ["*"]),
+        ("proxies", ["proxy.example.org"]),
+        ("proxies", ["10.0.0.1/8"]),
+    ],
+)
+def test_what_is_no_path_and_no_network_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ConfigurationError, match=rf"serve\.{name}"):
+        load_settings({"serve": {name: value}})
+
+
+def test_the_log_is_json_with_what_a_request_was(server_environment: dict[str, str], library: str) -> None:
+    with serving({**server_environment, "HOPRANK_OBSERVE__LOGS": "json"}) as service:
+        headers = {"X-Request-ID": "mine-1"}
+        body = {"query": "Where are the crimson cranes?", "corpus": library}
+        assert requests.post(f"{service.url}/v1/search", json=body, headers=headers, timeout=60).ok
+        service.stop()
+
+    records = [json.loads(line) for line in service.lines if line.startswith("{")]
+    (search,) = (one for one in records if one.get("request_id") == "mine-1")
+    assert search.pop("milliseconds") >= 0
+    assert search.pop("time").endswith("+00:00")
+    assert search.pop("message").startswith("POST /v1/search 200 ")
+    assert search == {
+        "level": "INFO",
+        "logger": "hoprank.access",
+        "method": "POST",
+        "route": "/v1/search",
+        "status": 200,
+        "request_id": "mine-1",
+    }
+    assert not any("crimson" in line for line in service.lines)

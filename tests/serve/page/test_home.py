@@ -49,7 +49,7 @@ def test_it_is_shown_below_the_path_of_a_proxy(open_page: Open, service: Service
     with proxying(service.url, "/graph/rag") as url:
         page = open_page(f"#/search?corpus={library}", url=url)
         page.locator(".example").first.click()
-        expect(page.locator(HIT).first).to_be_visible()
+        expect(page.locator(HIT).first).to_be_visible(timeout=WAIT_MILLISECONDS)
 
 
 def test_a_click_on_an_example_asks_it_and_shows_at_once_that_it_is_searched(

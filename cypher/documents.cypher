@@ -19,3 +19,20 @@ OPTIONAL MATCH (c:Chunk {corpus: $corpus, document: d.key})
 WHERE <visible(c, $generation)>
 WITH d, c ORDER BY c.ordinal
 RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text, <metadata(c)>]) AS chunks;
+
+// name: documents_of_ids
+// mode: read
+// params: generation, ids
+// The visible documents among those with some ids.
+UNWIND $ids AS id
+MATCH (d:Document {id: id})
+WHERE <visible(d, $generation)>
+RETURN d {.*, centroid: null} AS document;
+
+// name: document_keys_of_value
+// mode: read
+// params: corpus, generation, property, value
+// The keys of the visible documents with a value in a property, in order.
+MATCH (d:Document {corpus: $corpus})
+WHERE <visible(d, $generation)> AND d[$property] = $value
+RETURN d.key AS key ORDER BY key;

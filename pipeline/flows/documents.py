@@ -1,20 +1,24 @@
-"""Documents of a corpus as it holds them: list them, and read one."""
+"""Documents of a corpus as it holds them: list them, and read one, or the originals of many."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pipeline.db.client import Client
-from pipeline.db.corpus import open_corpus
+from neo4j import Record
+
+from pipeline.db.client import Client, batches
+from pipeline.db.corpus import CorpusHandle, open_corpus, read_whole
 from pipeline.errors import InputError, UnknownDocument, did_you_mean
 from pipeline.ids import document_id
-from pipeline.records import metadata_of
+from pipeline.records import METADATA, metadata_of
 from pipeline.text.outline import join_chunks
 
 _SUGGESTED = 1_000
 """Keys that a misspelt one is compared with. Chosen by hand, to bound the time."""
+
+_PAGE = 1_000  # documents of a query; chosen by hand, as in pipeline.ingest.update.stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +82,41 @@ def read_document(client: Client, corpus_name: str, key: str) -> StoredText:
     text = join_chunks((start, end, text) for _, start, end, text, _ in chunks)
     metadata = {id_: metadata_of(dict(given)) for id_, *_, given in chunks if given}
     return StoredText(DocumentEntry.of(rows[0]["document"]), text, tuple(id_ for id_, *_ in chunks), metadata)
+
+
+def read_originals(
+    client: Client, corpus_name: str, keys: Iterable[str] | None = None
+) -> list[tuple[DocumentEntry, str]]:
+    """Return documents, by default all, with what each can be read from again, or ""; in the order of their keys.
+
+    They are of one generation. Keys that the corpus doesn't have are left out. Raises UnknownCorpus.
+    """
+    wanted = None if keys is None else list(keys)
+
+    def read() -> list[tuple[DocumentEntry, str]]:
+        corpus = open_corpus(client, corpus_name)
+        found = [row["document"] for row in (_all(corpus) if wanted is None else _with_keys(corpus, wanted))]
+        corpus.check_visible()
+        found.sort(key=lambda document: document["key"])
+        return [(DocumentEntry.of(document), document.get("original") or "") for document in found]
+
+    return read_whole(read)
+
+
+def _all(corpus: CorpusHandle) -> Iterator[Record]:
+    after: str | None = ""
+    while after is not None:
+        rows = corpus.read("documents_after", prefix="", after=after, limit=_PAGE)
+        yield from rows
+        after = rows[-1]["document"]["key"] if len(rows) == _PAGE else None
+
+
+def _with_keys(corpus: CorpusHandle, keys: Iterable[str]) -> Iterator[Record]:
+    for part in batches({document_id(corpus.id, key) for key in keys}, _PAGE):
+        yield from corpus.read("documents_of_ids", ids=part)
+
+
+def keys_of_value(client: Client, corpus_name: str, field: str, value: str) -> list[str]:
+    """Return the keys of the documents whose metadata has a text in a field, in order; raises UnknownCorpus."""
+    rows = open_corpus(client, corpus_name).read("document_keys_of_value", property=f"{METADATA}{field}", value=value)
+    return [row["key"] for row in rows]

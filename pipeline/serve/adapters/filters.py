@@ -48,6 +48,8 @@ def join(operator: str, parts: Sequence[Conditions]) -> Conditions:
 
 def _negated(conditions: Conditions) -> Conditions:
     """Return the opposite of a filter. Only conditions whose opposite is exact for lists have one."""
+    if not conditions:
+        raise FilterError("The filter negates a part without conditions, which nothing meets.", "Leave it out.")
     ((name, value),) = conditions.items()
     if name in _OPPOSITES:
         return {_OPPOSITES[name]: [_negated(part) for part in value]}

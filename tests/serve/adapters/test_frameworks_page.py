@@ -54,15 +54,33 @@ def test_langchain(hoprank: HopRank, islands: str) -> None:
     assert names["answer"] == "Celsius"
 
 
-def test_a_store_for_langchain(hoprank: HopRank, corpus_name: str) -> None:
-    (section,) = (name for name in SECTIONS if name.startswith("A vector store"))
-    code = SECTIONS[section].replace('"log"', repr(corpus_name))
-
+def run_store(framework: str, corpus: str, hoprank: HopRank) -> dict[str, Any]:
+    (section,) = (name for name in SECTIONS if name.endswith(f"store for {framework}"))
+    (code,) = re.findall(r"^```python\n(.*?)^```", SECTIONS[section], flags=re.MULTILINE | re.DOTALL)
     names: dict[str, Any] = {"hoprank": hoprank}
-    exec(re.findall(r"^```python\n(.*?)^```", code, flags=re.MULTILINE | re.DOTALL)[0], names)  # noqa: S102 - our own page
+    exec(code.replace('"log"', repr(corpus)), names)  # noqa: S102 - our own page
+    return names
+
+
+def test_a_store_for_langchain(hoprank: HopRank, corpus_name: str) -> None:
+    names = run_store("LangChain", corpus_name, hoprank)
 
     assert [document.id for document in names["found"]] == ["ada"]
     assert names["retriever"].invoke("Who wrote the log?") == []
+
+
+def test_a_store_for_llamaindex(hoprank: HopRank, corpus_name: str) -> None:
+    names = run_store("LlamaIndex", corpus_name, hoprank)
+
+    assert [found.node for found in names["nodes"]] == [names["log"]]
+    assert names["store"].get_nodes() == []
+
+
+def test_a_store_for_haystack(hoprank: HopRank, corpus_name: str) -> None:
+    names = run_store("Haystack", corpus_name, hoprank)
+
+    assert [document.id for document in names["found"]] == ["ada"]
+    assert names["store"].count_documents() == 0
 
 
 def test_llamaindex(hoprank: HopRank, islands: str) -> None:

@@ -15,7 +15,15 @@ from pipeline.serve.adapters.originals import _decoded, _encoded
 
 ZONES = st.none() | st.just(UTC) | st.just(timezone(timedelta(hours=-3, minutes=-30)))
 TEXTS = st.text(st.characters(exclude_categories=[]))
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS | st.dates()
+LEAVES = (
+    st.none()
+    | st.just({"hoprank:date": "no date"})
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | TEXTS
+    | st.dates()
+)
 VALUES = st.recursive(
     LEAVES
     | st.datetimes(timezones=ZONES).map(lambda one: one.replace(fold=0))

@@ -17,7 +17,7 @@ class Signature:
     """The signature of a function whose first parameter is supplied by the server; the others are the arguments.
 
     Annotations hold descriptions and limits as pydantic's fields do. ``limits`` adds limits by the name of a parameter,
-    ``defaults`` replaces default values.
+    ``defaults`` replaces default values. ``fixed`` are arguments that the server supplies, too: clients can't.
     """
 
     def __init__(
@@ -25,12 +25,15 @@ class Signature:
         function: Callable[..., Any],
         limits: Mapping[str, BaseMetadata] | None = None,
         defaults: Mapping[str, Any] | None = None,
+        fixed: Mapping[str, Any] | None = None,
     ) -> None:
+        self._fixed = dict(fixed or {})
         hints = get_type_hints(function, include_extras=True)
         _, *parameters = inspect.signature(function).parameters.values()
         fields = {
             parameter.name: _field(parameter, hints[parameter.name], limits or {}, defaults or {})
             for parameter in parameters
+            if parameter.name not in self._fixed
         }
         self._arguments: type[BaseModel] = create_model(
             function.__name__,
@@ -62,7 +65,7 @@ class Signature:
             faults = [(".".join(map(str, one["loc"]))[:80] or "arguments", one["msg"]) for one in error.errors()[:5]]
             listed = "; ".join(f"{place}: {message}" for place, message in faults)
             raise InputError(f"The arguments are wrong: {listed}.", "Call it as its schema says.") from None
-        return {name: getattr(checked, name) for name in type(checked).model_fields}
+        return {name: getattr(checked, name) for name in type(checked).model_fields} | self._fixed
 
     def dump(self, result: Any) -> Any:
         """Return a result as plain JSON values."""

@@ -47,6 +47,15 @@ def test_the_schema_has_descriptions_limits_and_defaults() -> None:
     assert SIGNATURE.output_schema["properties"].keys() == {"number", "names"}
 
 
+def test_a_fixed_argument_is_the_server_s_and_no_client_s() -> None:
+    signature = Signature(answer, fixed={"corpus": "docs"})
+
+    assert signature.input_schema["properties"].keys() == {"title", "top_k"}
+    assert signature.read({"title": "Log"}) == {"title": "Log", "top_k": 5, "corpus": "docs"}
+    with pytest.raises(InputError, match="corpus: Extra inputs"):
+        signature.read({"title": "Log", "corpus": "secrets"})
+
+
 def test_a_schema_is_short_for_the_models_that_read_it() -> None:
     def ask(_: object, leg: Leg = Leg.WHOLE, least: Annotated[float | None, Field(ge=0)] = None) -> Answer:
         return Answer(int(least or 0), (leg,))

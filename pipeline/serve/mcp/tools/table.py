@@ -21,7 +21,8 @@ class Tool:
     """A tool: a function of a call, and what clients are told of it.
 
     Only tokens that write may call a tool that isn't ``read_only``. ``text`` makes the text of a result; without it the
-    text is the result as JSON. For ``limits`` and ``defaults`` see :class:`pipeline.serve.signature.Signature`.
+    text is the result as JSON. For ``limits``, ``defaults`` and ``fixed`` see
+    :class:`pipeline.serve.signature.Signature`.
     """
 
     name: str
@@ -34,10 +35,11 @@ class Tool:
     text: Callable[[Any], str] | None = None
     limits: Mapping[str, BaseMetadata] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     def signature(self) -> Signature:
         """Make the signature of the function."""
-        return Signature(self.function, self.limits, self.defaults)
+        return Signature(self.function, self.limits, self.defaults, self.fixed)
 
 
 def core_tools(settings: ServeSettings, corpus: str, *, read_only: bool) -> list[Tool]:

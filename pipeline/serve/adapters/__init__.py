@@ -1,4 +1,4 @@
-"""Adapters: a retriever for each of LangChain, LlamaIndex, Haystack and neo4j-graphrag, over one search of HopRank.
+"""Adapters for frameworks: retrievers over one search of HopRank, stores, and the tools of a memory.
 
 A module imports its framework, which the extra of its name installs; the package imports none.
 """

@@ -19,6 +19,8 @@ FRAMEWORKS = {
     "llamaindex": "llama_index",
     "haystack": "haystack",
     "neo4j_graphrag": "neo4j_graphrag",
+    "langgraph": "langgraph",
+    "pydantic_ai": "pydantic_ai",
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,13 +13,15 @@ from haystack.core.serialization_security import DESERIALIZATION_ALLOWLIST_ENV_V
 from langchain_core.messages import AIMessage
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableLambda
+from pydantic_ai.models.function import FunctionModel
 
-from pipeline import HopRank
+from pipeline import HopRank, Memory
 from pipeline.docs import read_page
 from pipeline.serve.adapters.conformance import RULES
 from tests.serve.adapters.quickstart import answer
 from tests.serve.adapters.test_llamaindex import StandIn as LlamaIndexModel
 from tests.serve.adapters.test_neo4j_graphrag import StandIn as GraphRAGModel
+from tests.serve.adapters.test_pydantic_ai import Script
 
 pytestmark = pytest.mark.slow
 
@@ -39,11 +43,11 @@ def langchain_model(prompt: PromptValue) -> AIMessage:
     return AIMessage(answer(prompt.to_string()))
 
 
-def run(section: str, corpus: str, **given: Any) -> dict[str, Any]:
-    """Run the code of a section on a corpus, and return the names that it defines."""
+def run(section: str, corpus: str, named: str = '"handbook"', /, **given: Any) -> dict[str, Any]:
+    """Run the code of a section on another corpus, graph or memory than the ``named`` one; return its names."""
     (code,) = re.findall(r"^```python\n(.*?)^```", SECTIONS[section], flags=re.MULTILINE | re.DOTALL)
     names = dict(given)
-    exec(compile(code.replace('"handbook"', repr(corpus)), section, "exec"), names)  # noqa: S102 - our own page
+    exec(compile(code.replace(named, repr(corpus)), section, "exec"), names)  # noqa: S102 - our own page
     return names
 
 
@@ -105,6 +109,43 @@ def test_neo4j_graphrag(hoprank: HopRank, islands: str) -> None:
 
     assert len(names["found"].items) == 5
     assert names["answer"].answer == "Celsius"
+
+
+def test_a_store_for_langgraph(hoprank: HopRank, corpus_name: str) -> None:
+    try:
+        names = run("A store for LangGraph", corpus_name, '"agents"', hoprank=hoprank)
+
+        assert [item.key for item in names["found"]] == ["food"]
+        assert names["item"].value == {"text": "Ada likes plums.", "year": 2026}
+        assert names["namespaces"] == [("users", "ada")]
+    finally:
+        hoprank.graph(corpus_name).drop()
+
+
+@pytest.fixture
+def event_loop_of_run_sync() -> Iterator[None]:
+    """PydanticAI's run_sync makes an event loop if there is none, and leaves it open, which is a warning."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+@pytest.mark.usefixtures("event_loop_of_run_sync")
+def test_a_memory_for_pydantic_ai(hoprank: HopRank, corpus_name: str) -> None:
+    said = "The API server runs on Hono since February 10th."
+    script = Script([("memory_remember", {"text": said})], [("memory_recall", {"question": "What runs the API?"})])
+    try:
+        names = run("A memory for PydanticAI", corpus_name, '"team"', hoprank=hoprank, llm=FunctionModel(script.answer))
+        recalled = script.returned[-1].content
+    finally:
+        Memory(hoprank, corpus_name).drop()
+
+    assert names["answer"] == "done"
+    assert said in str(recalled)
+    assert "memory_supersede" in script.offered
+    assert "memory_forget" not in script.offered
 
 
 def test_an_adapter_of_one_s_own(hoprank: HopRank, islands: str) -> None:

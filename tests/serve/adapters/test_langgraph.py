@@ -37,7 +37,7 @@ from pipeline.serve.adapters.langgraph import HopRankStore, condition_of
 pytestmark = pytest.mark.slow
 
 EVERYTHING = 10_000
-LABELS = ("a", "b", "ä", "*")
+LABELS = ("a", "ä", "*")
 KEYS = ("k", "1", "", "'}) DETACH DELETE n //", "ключ\x00")
 NOTES = {
     ("users", "ada"): {
@@ -85,7 +85,8 @@ filters = st.none() | st.fixed_dictionaries(
 )
 paths = st.lists(st.sampled_from(LABELS), max_size=3).map(tuple)
 namespaces = paths.filter(bool)
-pages = st.integers(0, 4)
+limits = st.integers(0, 3) | st.just(EVERYTHING)
+offsets = st.just(0) | st.integers(0, 3)
 kinds = st.sampled_from(["prefix", "suffix"])
 
 
@@ -94,13 +95,14 @@ def made(kind: Callable[..., Any], *parts: st.SearchStrategy[Any]) -> st.SearchS
     return st.tuples(*parts).map(lambda given: kind(*given))
 
 
+puts = made(PutOp, namespaces, st.sampled_from(KEYS), values)
 conditions = st.lists(made(MatchCondition, kinds, paths), max_size=2).map(tuple)
 operations = st.one_of(
-    made(PutOp, namespaces, st.sampled_from(KEYS), st.none() | values),
-    made(PutOp, namespaces, st.sampled_from(KEYS), values),
+    puts,
+    made(PutOp, namespaces, st.sampled_from(KEYS), st.none()),
     made(GetOp, namespaces, st.sampled_from(KEYS)),
-    made(SearchOp, paths, filters, pages, pages),
-    made(ListNamespacesOp, conditions, st.none() | st.integers(1, 3), pages, pages),
+    made(SearchOp, paths, filters, limits, offsets),
+    made(ListNamespacesOp, conditions, st.none() | st.integers(1, 3), limits, offsets),
 )
 
 
@@ -141,14 +143,17 @@ def expected(store: HopRankStore, model: Model, op: Op) -> Any:
 
 
 @settings(max_examples=40)
-@given(batches=st.lists(st.lists(operations, max_size=4), max_size=6))
-def test_it_does_what_the_store_in_memory_does(shared: HopRankStore, batches: list[list[Op]]) -> None:
+@given(
+    first=st.lists(puts, min_size=3, max_size=12),
+    batches=st.lists(st.lists(operations, min_size=1, max_size=8), min_size=2, max_size=4),
+)
+def test_it_does_what_the_store_in_memory_does(shared: HopRankStore, first: list[Op], batches: list[list[Op]]) -> None:
     left = shared.search((), limit=EVERYTHING)
     shared.batch([PutOp(item.namespace, item.key, None) for item in left])
     assert shared.search(()) == []
     model = Model()
     times: dict[tuple[str, ...], tuple[datetime, datetime]] = {}
-    for ops in batches:
+    for ops in [first, *batches]:
         results = [expected(shared, model, op) for op in ops]
 
         assert shared.batch(iter(ops)) == results
@@ -161,6 +166,31 @@ def test_it_does_what_the_store_in_memory_does(shared: HopRankStore, batches: li
                 times[path] = item.created_at, item.updated_at
                 assert item.created_at == (before[0] if before else item.updated_at)
                 assert before is None or item.updated_at > before[1]
+
+
+def test_namespaces_are_listed_by_their_ends_with_wildcards_and_cut(store: HopRankStore) -> None:
+    store.put(("teams", "ada", "work"), "k", {})
+    listed = store.list_namespaces
+
+    assert listed() == [("rules",), ("teams", "ada", "work"), ("users", "ada"), ("users", "bo")]
+    assert listed(prefix=("users",)) == [("users", "ada"), ("users", "bo")]
+    assert listed(suffix=("ada",)) == [("users", "ada")]
+    assert listed(prefix=("*", "ada")) == [("teams", "ada", "work"), ("users", "ada")]
+    assert listed(prefix=("teams",), suffix=("*", "work")) == [("teams", "ada", "work")]
+    assert listed(suffix=("teams", "ada")) == []
+    assert listed(max_depth=1, offset=1) == [("teams",), ("users",)]
+    assert listed(max_depth=1, limit=1) == [("rules",)]
+
+
+def test_a_filter_is_applied_before_the_page_is_cut(store: HopRankStore) -> None:
+    store.put(("users", "bo"), "last", {"text": "Bo sold the boat.", "year": 1999})
+    found = store.search(("users",), filter={"year": {"$gte": 2024}}, limit=EVERYTHING)
+
+    assert {item.key for item in found} == {"food", "work", "pet"}
+    for offset in range(3):
+        page = store.search(("users",), filter={"year": {"$gte": 2024}}, limit=1, offset=offset)
+        assert page == found[offset : offset + 1]
+    assert [item.key for item in store.search((), filter={"year": {"$lt": 2000}}, query="clocks", limit=1)] == ["last"]
 
 
 def test_a_search_by_meaning_ranks_as_the_store_in_memory_does(store: HopRankStore, hoprank: HopRank) -> None:

@@ -85,7 +85,7 @@ async def write(settings: AskSettings, messages: Sequence[Message]) -> AsyncGene
                     return
 
 
-def _traced(settings: AskSettings) -> AbstractContextManager[None]:
+def _traced(settings: AskSettings) -> AbstractContextManager[object]:
     told = {**of_model("chat", settings.model, "openai"), **place_of(settings.base_url)}
     return leaf(f"chat {settings.model}", told, alone=True)
 

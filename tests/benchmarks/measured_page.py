@@ -349,8 +349,8 @@ minutes theirs took wasn't read.
 
 _README_PUBLISHED = """
 
-On HippoRAG's own 1,000 questions of 2WikiMultiHopQA, on which nothing was chosen, it is {recall}; what papers report stands
-beside it [here](pipeline/docs/measured.md#published-figures)."""
+On HippoRAG's own 1,000 questions of 2WikiMultiHopQA, on which nothing was chosen, it is {recall}; what papers report
+stands beside it [here](pipeline/docs/measured.md#published-figures)."""
 _PAPERS = (
     ("BM25", "no", "", "65.3", "", "", "Gutiérrez et al. 2025, arXiv 2502.14802"),
     ("NV-Embed-v2", "no", "7 billion", "76.5", "94.5", "69.7", "the same"),

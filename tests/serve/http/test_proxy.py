@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 from urllib.parse import urljoin
 
 import pytest
@@ -27,10 +28,10 @@ def test_the_service_is_shown_below_a_path(
         assert requests.get(f"{url}/page/api.js", timeout=60).ok
         described = requests.get(f"{url}/openapi.json", timeout=60).json()
         assert described["servers"] == [{"url": "/graph/rag"}]
-        question = {"query": "Who founded the yard?", "corpus": library}
+        question: dict[str, Any] = {"query": "Who founded the yard?", "corpus": library}
         found = requests.post(f"{url}/v1/search", json=question, timeout=60)
         assert found.json()["items"]
-        body = {"corpus": corpus_name, "documents": [{"id": "moon", "text": "The moon raises the tides."}]}
+        body: dict[str, Any] = {"corpus": corpus_name, "documents": [{"id": "moon", "text": "The moon raises the tides."}]}
         begun = requests.post(f"{url}/v1/ingest", json=body, timeout=60)
         job = requests.get(urljoin(url, begun.headers["Location"]), timeout=60)
         assert job.json()["id"] == begun.json()["id"]

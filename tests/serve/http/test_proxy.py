@@ -31,7 +31,8 @@ def test_the_service_is_shown_below_a_path(
         question: dict[str, Any] = {"query": "Who founded the yard?", "corpus": library}
         found = requests.post(f"{url}/v1/search", json=question, timeout=60)
         assert found.json()["items"]
-        body: dict[str, Any] = {"corpus": corpus_name, "documents": [{"id": "moon", "text": "The moon raises the tides."}]}
+        documents = [{"id": "moon", "text": "The moon raises the tides."}]
+        body: dict[str, Any] = {"corpus": corpus_name, "documents": documents}
         begun = requests.post(f"{url}/v1/ingest", json=body, timeout=60)
         job = requests.get(urljoin(url, begun.headers["Location"]), timeout=60)
         assert job.json()["id"] == begun.json()["id"]

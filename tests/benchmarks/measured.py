@@ -64,12 +64,16 @@ def main() -> None:
     run = _run()  # before a step's results change the tree
     steps: dict[str, Callable[[Path], Facts]] = {**STEPS, "models": partial(_models, model=arguments.model)}
     for step in arguments.steps or STEPS:
-        done = {"run": run, **steps[step](arguments.data)}
-        results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        results[step] = done
-        RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        PAGE.write_text(page(results), encoding="utf-8")
-        README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
+        _write(step, run, steps[step](arguments.data))
+
+
+def _write(step: str, run: Mapping[str, str], found: Facts) -> None:
+    """Write what a step found, and the pages anew."""
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    results[step] = {"run": run, **found}
+    RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    PAGE.write_text(page(results), encoding="utf-8")
+    README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
 
 
 def _run() -> dict[str, str]:
@@ -151,17 +155,21 @@ def _languages(_data: Path) -> Facts:
 
 
 def _models(data: Path, model: str) -> Facts:
-    """Measure vector, hybrid and the whole on each set by another model; those that were measured are kept."""
-    known = _known("models")
+    """Measure vector, hybrid and the whole on each set by another model; those that were measured are kept.
+
+    The smallest comes first, and each is written when it is done: a larger model takes hours for all of them.
+    """
+    run, known = _run(), _known("models")
     name = Path(model).name
     sets = known.get("sets", {}) if known.get("model") == name else {}
     with HopRank.connect(settings=load_settings({"embed": {"model": model}})) as hoprank:
-        for one in SETS:
+        for one in sorted(SETS, key=lambda one: (data / one.folder / "corpus.jsonl").stat().st_size):
             if one.key in sets:
                 continue
             report = hoprank.evaluate(data / one.folder, corpus=f"{name}/{one.key}", legs=LEGS)
             sets[one.key] = _legs(report)
             print(one.key, sets[one.key], flush=True)
+            _write("models", run, {"model": name, "sets": sets})
     return {"model": name, "sets": sets}
 
 

@@ -152,6 +152,16 @@ def start(endpoint: str) -> None:
         trace.set_tracer_provider(provider)
 
 
+def flush(seconds: float) -> None:
+    """Send what is left, for at most ``seconds``: a process that ends by ``os._exit`` has no other end."""
+    if _tracer() is not None:
+        from opentelemetry import trace
+
+        send = getattr(trace.get_tracer_provider(), "force_flush", None)
+        if send:
+            send(round(1000 * seconds))
+
+
 def place_of(url: str) -> dict[str, str | int]:
     """Return the attributes of a call of a server: the host of its URL, and the port if that has one."""
     try:

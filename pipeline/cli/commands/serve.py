@@ -11,6 +11,7 @@ from typing import Annotated
 
 from typer import Option
 
+from pipeline import telemetry
 from pipeline.addresses import is_loopback
 from pipeline.cli import completion
 from pipeline.cli.connection import connected
@@ -119,6 +120,7 @@ def _serve_streams(settings: all_settings.Settings, tools: list[mcp_table.Tool],
     if sys.stdin.isatty():
         warn("Waiting for an MCP client on stdin; --print-config prints its configuration. Ctrl-C stops.")
     logs.write_logs(settings.observe)
+    telemetry.start(settings.observe.traces)  # a client's first call may come before Neo4j is there
     serve(mcp_service.Service(lambda: connected(settings), settings.serve, folders), tools)
 
 

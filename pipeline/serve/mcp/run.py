@@ -30,6 +30,9 @@ from pipeline.serve.mcp.server import make_server
 from pipeline.serve.mcp.service import Service
 from pipeline.serve.mcp.tools.table import Tool
 from pipeline.serve.rate import RETRY_SECONDS, LimitRate
+from pipeline.telemetry import flush
+
+_FLUSH_SECONDS = 2.0  # for traces that aren't sent yet; chosen by hand: clients kill a server that takes 5
 
 
 def serve_stdio(service: Service, tools: Sequence[Tool]) -> None:
@@ -74,6 +77,7 @@ def _leave(number: int, _: FrameType | None) -> None:
     # The thread that waits for the next line of stdin can't be interrupted, so no orderly end would come. A write that
     # is under way was not published, and the next one cleans up after it.
     sys.stderr.flush()
+    flush(_FLUSH_SECONDS)
     os._exit(130 if number == signal.SIGINT else 0)
 
 

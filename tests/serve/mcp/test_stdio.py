@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.test_exit_codes import heed_interrupts
+from tests.otel_collector import attributes, collecting
 from tests.serve.mcp.conftest import HOPRANK
 from tests.serve.mcp.test_http import INITIALIZE
 
@@ -99,3 +100,22 @@ def test_a_client_that_goes_away_in_a_call_ends_it_quietly(written: str) -> None
             process.stdin.close()
         assert process.wait(60) == 0
         assert process.stderr.read() == ""
+
+
+@pytest.mark.slow
+def test_a_call_is_traced_to_the_end_of_the_server(server_environment: dict[str, str], library: str) -> None:
+    with (
+        collecting() as collector,
+        started({**server_environment, "HOPRANK_OBSERVE__TRACES": collector.url}) as process,
+    ):
+        ask(process, **INITIALIZE)
+        arguments = {"query": "Who owned the crimson cranes?", "corpus": library}
+        params = {"name": "search", "arguments": arguments}
+        assert not ask(process, id=2, method="tools/call", params=params).get("isError")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+        call = collector.wait_for(lambda span: span.name == "tools/call search")
+        assert attributes(call)["gen_ai.operation.name"] == "execute_tool"
+        assert f"retrieval {library}" in [span.name for span in collector.below(call)]
+        assert b"crimson" not in collector.raw

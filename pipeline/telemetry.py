@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 from pipeline.errors import ExtraMissing
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer
+    from opentelemetry.trace import Span, Tracer, TracerProvider
 
 Attributes: TypeAlias = Mapping[str, str | int | float | bool]
 Observer: TypeAlias = Callable[[str, float], None]
@@ -143,7 +144,7 @@ def start(endpoint: str) -> None:
         except ModuleNotFoundError as error:
             raise ExtraMissing.of("otel", error) from error
 
-        if isinstance(trace.get_tracer_provider(), TracerProvider):
+        if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
             return
         own = Resource.create({"service.name": "hoprank", "service.version": version("hoprank")})
         provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()))
@@ -189,6 +190,14 @@ def ids_of_span() -> dict[str, str]:
 
 
 def _tracer() -> Tracer | None:
-    """Return the tracer if an SDK was imported: only then may spans be recorded."""
+    """Return the tracer if somebody has set up where spans go, which takes an import of OpenTelemetry."""
     api: Any = sys.modules.get("opentelemetry.trace")
-    return api.get_tracer("hoprank") if api and "opentelemetry.sdk.trace" in sys.modules else None
+    if not hasattr(api, "get_tracer_provider"):  # also while another thread imports it
+        return None
+    provider = api.get_tracer_provider()
+    return None if isinstance(provider, api.ProxyTracerProvider) else _tracer_of(provider)
+
+
+@lru_cache(maxsize=1)
+def _tracer_of(provider: TracerProvider) -> Tracer:
+    return provider.get_tracer("hoprank", version("hoprank"))

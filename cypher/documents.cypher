@@ -34,5 +34,5 @@ RETURN d {.*, centroid: null} AS document;
 // params: corpus, generation, property, value
 // The keys of the visible documents with a value in a property, in order.
 MATCH (d:Document {corpus: $corpus})
-WHERE <visible(d, $generation)> AND d[$property] = $value
+WHERE <visible(d, $generation)> AND properties(d)[$property] = $value
 RETURN d.key AS key ORDER BY key;

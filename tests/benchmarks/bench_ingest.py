@@ -43,7 +43,7 @@ from pipeline.progress import Progress
 from pipeline.records import Document, Precision
 from pipeline.settings import load_settings
 
-_COLUMNS = ("corpus", "server", "passages", "chunks", "bare encoder", "hoprank", "ratio", "again")
+_COLUMNS = ("corpus", "server", "passages", "chunks", "bare", "hoprank", "ratio", "again")
 _TEXT = ("corpus", "server", "seconds by stage")
 
 
@@ -55,7 +55,7 @@ def main() -> None:
     arguments = parser.parse_args()
     table = Table(title="Ingestion, passages a second")
     peers = ("langchain-neo4j", "the same, bare encoder") if arguments.peer else ()
-    for column in (*_COLUMNS, *peers, "CPU: bare, hoprank, server", "seconds by stage"):
+    for column in (*_COLUMNS, *peers, "CPU: s", "seconds by stage"):
         table.add_column(column, justify="left" if column in _TEXT else "right")
     for folder in arguments.folders:
         for row in _measure(folder, peer=arguments.peer):

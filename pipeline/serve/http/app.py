@@ -104,11 +104,11 @@ async def _life(hoprank: HopRank, access: Access, metrics: Metrics, app: FastAPI
     readiness = Shared(lambda: threads.run(health.readiness, hoprank), _READY_SECONDS)
     contents = Shared(lambda: threads.run(health.contents, hoprank, store), _READY_SECONDS)
     app.state.service = State(threads, settings, access, gate, answers, store, runner, metrics, readiness, contents)
-    telemetry.observe(metrics.count_stage)
     await threads.run(store.prepare)
     runner.start()
     # The first question needn't wait for the model.
     warming = asyncio.ensure_future(threads.run(hoprank.embedder.embed_query, "warm up"))
+    telemetry.observe(metrics.count_stage)
     try:
         yield
     finally:

@@ -182,7 +182,8 @@ def _of_models(results: Mapping[str, Facts]) -> list[str]:
         if one.key in found["sets"]
     ]
     table = _table(("set", "vector", "hybrid", "hoprank"), rows)
-    return [_MODELS.format(model=found["model"], table=table, run=_said(found["run"]))]
+    which = "The same sets" if len(rows) == len(SETS) else f"The {len(rows)} smallest of these sets"
+    return [_MODELS.format(which=which, model=found["model"], table=table, run=_said(found["run"]))]
 
 
 def _tuned(tuned: Facts, shipped: Facts) -> str:
@@ -311,7 +312,7 @@ English: recall@5/recall@10/nDCG@10 in percent. ({run})
 _MODELS = """\
 ## Another model
 
-The same sets by {model}, with the same settings and weights: recall@5/recall@10/nDCG@10 in percent. ({run})
+{which} by {model}, with the same settings and weights: recall@5/recall@10/nDCG@10 in percent. ({run})
 
 ```sh
 python tests/benchmarks/measured.py DATA_DIR models --model FOLDER

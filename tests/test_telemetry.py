@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import requests
 
-from pipeline import HopRank, telemetry
+from pipeline import telemetry
 from pipeline.errors import ConfigurationError
 from pipeline.settings import load_settings
 from tests.otel_collector import Collector, attributes, collecting
@@ -33,6 +33,20 @@ def asked(service: Service, path: str, body: Mapping[str, Any], **headers: str) 
     answer = requests.post(f"{service.url}{path}", json=body, headers=headers, timeout=60)
     assert answer.ok, answer.text
     return answer.json()
+
+
+def printed(code: str, environment: Mapping[str, str]) -> str:
+    """What a program prints that ends well."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_search_shows_its_stages_in_a_collector(
@@ -143,20 +157,12 @@ provider.add_span_processor(SimpleSpanProcessor(kept))
 trace.set_tracer_provider(provider)
 with HopRank.connect() as hoprank:
     hoprank.search({QUESTION!r}, corpus={library!r})
-    rows = hoprank.client.stream("chunk_texts", label="none", generation=1)
+    list(hoprank.client.stream("chunk_texts", label="none", generation=1))
     with trace.get_tracer("app").start_as_current_span("app"):
         hoprank.search({QUESTION!r}, corpus={library!r}, leg="vector")
 print(json.dumps([(span.name, span.parent is None, span.context.trace_id) for span in kept.get_finished_spans()]))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **server_environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    spans = json.loads(done.stdout)
+    spans = json.loads(printed(code, server_environment))
 
     roots = [name for name, is_root, _ in spans if is_root]
     assert roots == [f"retrieval {library}", "app"]
@@ -170,21 +176,12 @@ def test_what_is_no_address_of_a_collector_is_refused(endpoint: str) -> None:
         load_settings({"observe": {"traces": endpoint}})
 
 
-def test_a_collector_that_is_not_there_costs_no_search(hoprank: HopRank, library: str) -> None:
+def test_a_collector_that_is_not_there_costs_no_search(server_environment: dict[str, str], library: str) -> None:
     code = f"""
 from pipeline import HopRank
 with HopRank.connect() as hoprank:
     print(len(hoprank.search({QUESTION!r}, corpus={library!r}).items))
 """
-    address = hoprank.client.address
-    environment = {"NEO4J_URI": address.uri, "NEO4J_PASSWORD": address.password, "NEO4J_USERNAME": address.username}
-    environment |= {"HOPRANK_OBSERVE__TRACES": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "10\n"), done.stderr
+    away = {"HOPRANK_OBSERVE__TRACES": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+
+    assert printed(code, {**server_environment, **away}) == "10\n"

@@ -62,7 +62,7 @@ def main() -> None:
     if "models" in arguments.steps and not arguments.model:
         parser.error("the step models takes --model")
     run = _run()  # before a step's results change the tree
-    steps: dict[str, Callable[[Path], Facts]] = {**STEPS, "models": partial(_models, model=arguments.model)}
+    steps: dict[str, Callable[[Path], Facts]] = {**STEPS, "models": partial(_models, model=arguments.model, run=run)}
     for step in arguments.steps or STEPS:
         _write(step, run, steps[step](arguments.data))
 
@@ -154,12 +154,12 @@ def _languages(_data: Path) -> Facts:
     return {"sets": sets}
 
 
-def _models(data: Path, model: str) -> Facts:
+def _models(data: Path, model: str, run: Mapping[str, str]) -> Facts:
     """Measure vector, hybrid and the whole on each set by another model; those that were measured are kept.
 
     The smallest comes first, and each is written when it is done: a larger model takes hours for all of them.
     """
-    run, known = _run(), _known("models")
+    known = _known("models")
     name = Path(model).name
     sets = known.get("sets", {}) if known.get("model") == name else {}
     with HopRank.connect(settings=load_settings({"embed": {"model": model}})) as hoprank:

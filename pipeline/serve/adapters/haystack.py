@@ -245,7 +245,7 @@ class HopRankDocumentStore:
         if not filters:
             return [_found_document(found) for found in search()]
         _check(filters)
-        # What HopRank can't express of the filters is evaluated here.
+        # Haystack's evaluator checks the rest, which HopRank's filters can't express.
         found = search(conditions=_loosened(filters) or None)
         if not all(document_matches_filter(dict(filters), _as_filtered(one)) for one in found):
             ids = [document.id for document in self.filter_documents(dict(filters))]

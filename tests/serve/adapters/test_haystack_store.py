@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -27,7 +25,6 @@ from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus
 from pipeline.errors import Busy, InputError
 from pipeline.errors import FilterError as HopRankFilterError
-from pipeline.flows.maintain import drop
 from pipeline.ingest.sources.metadata import flat
 from pipeline.records import as_properties
 from pipeline.retrieve.filters.conditions import as_row_test
@@ -41,12 +38,9 @@ MANY = 1_000
 
 
 @pytest.fixture
-def document_store(hoprank: HopRank) -> Iterator[HopRankDocumentStore]:
+def document_store(hoprank: HopRank, corpus_name: str) -> HopRankDocumentStore:
     """An empty store."""
-    name = f"store-{uuid.uuid4().hex[:12]}"
-    yield HopRankDocumentStore(name, hoprank=hoprank)
-    if find_corpus(hoprank.client, name):
-        drop(hoprank.client, name)
+    return HopRankDocumentStore(corpus_name, hoprank=hoprank)
 
 
 class Equal:

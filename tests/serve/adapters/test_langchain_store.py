@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,9 +11,7 @@ from langchain_core.vectorstores import VectorStore
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests, VectorStoreIntegrationTests
 
 from pipeline import HopRank
-from pipeline.db.catalogue import find_corpus
 from pipeline.errors import FilterError, InputError
-from pipeline.flows.maintain import drop
 from pipeline.serve.adapters.langchain import HopRankEmbeddings, HopRankVectorStore
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
@@ -28,12 +24,9 @@ SHIPS = [
 
 
 @pytest.fixture
-def vectorstore(hoprank: HopRank) -> Iterator[VectorStore]:
+def vectorstore(hoprank: HopRank, corpus_name: str) -> VectorStore:
     """An empty store."""
-    name = f"store-{uuid.uuid4().hex[:12]}"
-    yield HopRankVectorStore(hoprank, name)
-    if find_corpus(hoprank.client, name):
-        drop(hoprank.client, name)
+    return HopRankVectorStore(hoprank, corpus_name)
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -39,7 +38,6 @@ from llama_index.core.vector_stores.types import (
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus
 from pipeline.errors import FilterError, InputError, QuestionError, SourceError
-from pipeline.flows.maintain import drop
 from pipeline.serve.adapters.haystack import HopRankDocumentStore
 from pipeline.serve.adapters.llamaindex import HopRankEmbedding, HopRankVectorStore
 from tests.serve.adapters.test_llamaindex import StandIn, one
@@ -72,12 +70,9 @@ SHIPS = [
 
 
 @pytest.fixture
-def empty(hoprank: HopRank) -> Iterator[HopRankVectorStore]:
+def empty(hoprank: HopRank, corpus_name: str) -> HopRankVectorStore:
     """An empty store."""
-    name = f"store-{uuid.uuid4().hex[:12]}"
-    yield HopRankVectorStore(hoprank, name)
-    if find_corpus(hoprank.client, name):
-        drop(hoprank.client, name)
+    return HopRankVectorStore(hoprank, corpus_name)
 
 
 @pytest.fixture
@@ -88,13 +83,11 @@ def store(empty: HopRankVectorStore) -> HopRankVectorStore:
 
 
 @pytest.fixture(scope="module")
-def read_only(hoprank: HopRank) -> Iterator[HopRankVectorStore]:
+def read_only(hoprank: HopRank, shared_corpus_name: str) -> HopRankVectorStore:
     """A store of four nodes, which tests only read."""
-    name = f"store-{uuid.uuid4().hex[:12]}"
-    kept = HopRankVectorStore(hoprank, name)
+    kept = HopRankVectorStore(hoprank, shared_corpus_name)
     kept.add(SHIPS)
-    yield kept
-    drop(hoprank.client, name)
+    return kept
 
 
 def ids(nodes: list[BaseNode]) -> list[str]:

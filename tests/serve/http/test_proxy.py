@@ -75,26 +75,3 @@ def test_clients_behind_a_proxy_that_is_told_are_limited_each(server_environment
 def test_what_is_no_path_and_no_network_is_refused(name: str, value: object) -> None:
     with pytest.raises(ConfigurationError, match=rf"serve\.{name}"):
         load_settings({"serve": {name: value}})
-
-
-def test_the_log_is_json_with_what_a_request_was(server_environment: dict[str, str], library: str) -> None:
-    with serving({**server_environment, "HOPRANK_OBSERVE__LOGS": "json"}) as service:
-        headers = {"X-Request-ID": "mine-1"}
-        body = {"query": "Where are the crimson cranes?", "corpus": library}
-        assert requests.post(f"{service.url}/v1/search", json=body, headers=headers, timeout=60).ok
-        service.stop()
-
-    records = [json.loads(line) for line in service.lines if line.startswith("{")]
-    (search,) = (one for one in records if one.get("request_id") == "mine-1")
-    assert search.pop("milliseconds") >= 0
-    assert search.pop("time").endswith("+00:00")
-    assert search.pop("message").startswith("POST /v1/search 200 ")
-    assert search == {
-        "level": "INFO",
-        "logger": "hoprank.access",
-        "method": "POST",
-        "route": "/v1/search",
-        "status": 200,
-        "request_id": "mine-1",
-    }
-    assert not any("crimson" in line for line in service.lines)

@@ -41,13 +41,11 @@ def span(name: str, attributes: Attributes | None = None) -> Iterator[None]:
     from opentelemetry import trace
 
     begun = tracer.start_span(name, attributes=attributes)
-    # An error's message names what was given, and a traceback may: only its type is recorded.
-    with trace.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
-        try:
-            yield
-        except BaseException as error:
-            _fail(begun, error)
-            raise
+    with (
+        trace.use_span(begun, record_exception=False, set_status_on_exception=False),
+        _ending(begun),
+    ):
+        yield
 
 
 @contextmanager
@@ -67,13 +65,8 @@ def leaf(name: str, attributes: Attributes, *, alone: bool = False) -> Iterator[
         yield None
         return
     begun = tracer.start_span(name, None, trace.SpanKind.CLIENT, attributes)
-    try:
+    with _ending(begun):
         yield begun
-    except BaseException as error:
-        _fail(begun, error)
-        raise
-    finally:
-        begun.end()
 
 
 def note(attributes: Attributes) -> None:
@@ -84,12 +77,21 @@ def note(attributes: Attributes) -> None:
         trace.get_current_span().set_attributes(attributes)
 
 
-def _fail(failed: Span, error: BaseException) -> None:
+@contextmanager
+def _ending(begun: Span) -> Iterator[None]:
+    """End a span with the context. Of an error it keeps the type alone: the message names what was given."""
     from opentelemetry import trace
 
-    if not isinstance(error, GeneratorExit):  # nobody wants more of it
-        failed.set_attribute("error.type", type(error).__qualname__)
-        failed.set_status(trace.StatusCode.ERROR)
+    try:
+        yield
+    except GeneratorExit:  # nobody wants more of it
+        raise
+    except BaseException as error:
+        begun.set_attribute("error.type", type(error).__qualname__)
+        begun.set_status(trace.StatusCode.ERROR)
+        raise
+    finally:
+        begun.end()
 
 
 @contextmanager

@@ -58,10 +58,7 @@ class Passage:
     @cached_property
     def bared(self) -> Bared:
         """The passage for comparison, kept with it: other questions find it too."""
-        pieces = [_bared(piece) for piece in (self.title, self.heading, self.text)]
-        text = "\n".join(pieces)
-        begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces[:-1])])
-        return Bared(text, begins, np.union1d(begins, _sentence_starts(text)))
+        return _bared_together([self])[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +125,7 @@ def coverage(terms: Sequence[str], passages: Sequence[Passage], named: Mapping[s
     ``named`` holds the terms of the question's names with the confidence in their name, 0 to 1. A term loses this share
     of its weight, since a passage about another thing of that name ("Charley's Aunt" of another year) is no answer.
     """
+    _keep_bared(passages)
     # All passages are searched as one text: a call for each sentence would take several times as long.
     bared = [each.bared for each in passages]
     offsets = np.cumsum([0, *(len(each.text) + 1 for each in bared)])[:-1]
@@ -164,6 +162,28 @@ def terms_held(terms: Sequence[str], passages: Sequence[Passage]) -> NDArray[np.
     begins = np.cumsum([0, *(len(text) + 1 for text in texts)])
     held[np.searchsorted(begins, places, side="right") - 1, columns] = True
     return held
+
+
+def _keep_bared(passages: Sequence[Passage]) -> None:
+    """Fold those that no question has met yet: one by one they would take five times as long."""
+    new = [each for each in passages if "bared" not in vars(each)]
+    for passage, bared in zip(new, _bared_together(new), strict=True):
+        vars(passage)["bared"] = bared  # where the property keeps it
+
+
+def _bared_together(passages: Sequence[Passage]) -> list[Bared]:
+    if not passages:
+        return []
+    pieces = [_bared(piece) for each in passages for piece in (each.title, each.heading, each.text)]
+    sizes = np.array([len(piece) + 1 for piece in pieces])
+    begins = np.cumsum(sizes) - sizes
+    text = "\n".join(pieces)
+    firsts = begins[::_PIECES]
+    sentences = np.union1d(begins, _sentence_starts(text))
+    ends = [*firsts[1:].tolist(), len(text) + 1]
+    of_each = np.split(sentences, np.searchsorted(sentences, firsts[1:]))
+    rows = zip(firsts.tolist(), ends, begins.reshape(-1, _PIECES), of_each, strict=True)
+    return [Bared(text[first : end - 1], at - first, starts - first) for first, end, at, starts in rows]
 
 
 def _bared(text: str) -> str:

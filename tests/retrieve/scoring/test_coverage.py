@@ -237,3 +237,21 @@ def test_a_pair_is_close_where_both_of_its_words_begin_within_30_characters(pass
 
     expected = [[close(passage, *pair) for pair in pairwise(WORDS)] for passage in passages]
     assert held.pairs.astype(bool).tolist() == expected
+
+
+pieces = st.text(alphabet="aÉ. !\n。ｱ", max_size=12)
+
+
+@given(st.lists(st.tuples(pieces, pieces, pieces), min_size=1, max_size=5), st.integers(0, 4))
+def test_a_passage_is_folded_as_it_is_alone_whatever_stands_beside_it(
+    texts: list[tuple[str, str, str]], known: int
+) -> None:
+    alone, beside = ([Passage(*each, "d") for each in texts] for _ in range(2))
+    _ = [passage.bared for passage in beside[:known]]  # a question before met these
+
+    coverage(TERMS, beside, {})
+
+    for one, other in zip(alone, beside, strict=True):
+        assert one.bared.text == other.bared.text
+        assert one.bared.pieces.tolist() == other.bared.pieces.tolist()
+        assert one.bared.sentences.tolist() == other.bared.sentences.tolist()

@@ -17,6 +17,14 @@ CALL (<after>, <settled>) {
   RETURN current.name AS name, CASE WHEN <settled> AND current.staging IS NOT NULL THEN -1 ELSE current.generation END AS now
 }
 
+// fragment: alone_in_index(corpus)
+// No other corpus has vectors in the corpus's vector index: it is its own, or that of a model that no other uses. One that is
+// relinked may be about to move its vectors there.
+coalesce(size(<corpus>.filterable), 0) > 0 OR NOT EXISTS {
+  MATCH (other:Corpus|DroppedCorpus {fingerprint: <corpus>.fingerprint})
+  WHERE other.id <> <corpus>.id AND (other.filterable IS NULL OR other.staging IS NOT NULL)
+}
+
 // fragment: metadata(item)
 // The metadata that the author of a node gave it, as pairs of a property's name and its value.
 [property IN keys(<item>) WHERE property STARTS WITH 'metadata.' | [property, <item>[property]]]
@@ -30,13 +38,20 @@ CALL (<after>, <settled>) {
 // params: corpus, vector, limit
 // names: vector_index
 // The chunks nearest to the question's vector, filtered by corpus and generation inside the index. The generation is filtered only
-// during a write, because the filter is slow; otherwise all chunks are visible. Scores are (1 + cosine) / 2.
+// during a write, because the filter is slow; otherwise all chunks are visible. So is that by corpus, which is left out where the
+// corpus is alone in the index; hits are compared with it all the same, lest one be made meanwhile. Scores are (1 + cosine) / 2.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
-CALL (corpus, generation, settled) {
-  CALL (corpus, generation, settled) {
-    WITH corpus, settled WHERE settled
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, <alone_in_index(corpus)> AS alone
+CALL (corpus, generation, settled, alone) {
+  CALL (corpus, generation, settled, alone) {
+    WITH corpus WHERE settled AND alone
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector LIMIT $limit) SCORE AS score
+    WITH corpus, c, score WHERE c.corpus = corpus.id
+    RETURN c, score
+    UNION ALL
+    WITH corpus WHERE settled AND NOT alone
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
     RETURN c, score

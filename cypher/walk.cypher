@@ -91,11 +91,17 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 // Outside of writes all nodes and edges are visible, and visibility isn't checked.
 CYPHER 25
 MATCH (corpus:Corpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, <alone_in_index(corpus)> AS alone
 // near, near_scores: candidates by vector
-CALL (corpus, generation, settled) {
-  CALL (corpus, generation, settled) {
-    WITH corpus, settled WHERE settled AND $seeds IS NULL AND $vector IS NOT NULL
+CALL (corpus, generation, settled, alone) {
+  CALL (corpus, generation, settled, alone) {
+    WITH corpus WHERE settled AND alone AND $seeds IS NULL AND $vector IS NOT NULL
+    MATCH (c:<vector_index>)
+    SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector LIMIT $limit) SCORE AS score
+    WITH corpus, c, score WHERE c.corpus = corpus.id
+    RETURN c, score
+    UNION ALL
+    WITH corpus WHERE settled AND NOT alone AND $seeds IS NULL AND $vector IS NOT NULL
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
     RETURN c, score

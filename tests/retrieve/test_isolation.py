@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank
+from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.flows.maintain import drop
+from pipeline.records import Fingerprint
 from pipeline.retrieve.legs import Leg
 
 Jsonl = Callable[..., Path]
@@ -78,6 +81,35 @@ def test_another_corpus_that_grows_changes_no_score_and_no_rank(
     after = answers(hoprank, corpus_name)
     assert after == before
     assert all(list(after[asked]) == list(scores) for asked, scores in before.items())
+
+
+class Unshared(SentenceTransformerEmbedder):
+    """The bundled model, as one that no other corpus was embedded by."""
+
+    identity = Fingerprint(f"unshared@{uuid.uuid4().hex}/384", "mean")  # type: ignore[assignment]
+
+
+def test_a_corpus_that_is_alone_in_its_index_finds_what_it_does_beside_another(
+    hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl, cypher: Callable[..., Any]
+) -> None:
+    """Alone it isn't filtered by; if another comes in the meantime, nothing of that is found all the same."""
+    few = hoprank.settings.retrieve.model_copy(update={"candidates": 2})
+    own = HopRank(hoprank.client, Unshared(), hoprank.settings.model_copy(update={"retrieve": few}))
+    own.ingest(jsonl(marked(SHARED, "here-")), corpus=corpus_name)
+    alone = answers(own, corpus_name)
+
+    own.ingest(jsonl(marked(SHARED, "there-")), corpus=other_name)
+
+    beside = answers(own, corpus_name)
+    assert beside == alone
+    assert all(len(beside[question, Leg.VECTOR]) == 2 for question in QUESTIONS)
+    # As it looks to a search that begins before the other corpus is made.
+    cypher("MATCH (other:Corpus {name: $name}) SET other.filterable = ['year']", name=other_name)
+    mixed = answers(own, corpus_name)
+    cypher("MATCH (other:Corpus {name: $name}) REMOVE other.filterable", name=other_name)
+    assert all(key.startswith("here-") for scores in mixed.values() for key in scores)
+    drop(hoprank.client, other_name)
+    assert answers(own, corpus_name) == alone
 
 
 @pytest.mark.slow

@@ -86,7 +86,7 @@ def test_another_corpus_that_grows_changes_no_score_and_no_rank(
 class Unshared(SentenceTransformerEmbedder):
     """The bundled model, as one that no other corpus was embedded by."""
 
-    identity = Fingerprint(f"unshared@{uuid.uuid4().hex}/384", "mean")  # type: ignore[assignment]
+    identity = Fingerprint(f"unshared@{uuid.uuid4().hex}/384", "mean")
 
 
 def test_a_corpus_that_is_alone_in_its_index_finds_what_it_does_beside_another(

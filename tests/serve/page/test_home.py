@@ -106,6 +106,25 @@ def test_files_that_are_chosen_or_dropped_become_documents(
     assert [entry.key for entry in hoprank.documents(corpus_name)] == ["a.md", "b.docx", "ebb.txt"]
 
 
+def test_what_changes_just_before_the_page_hears_of_another_address_does_not_lead_back(
+    open_page: Open, library: str
+) -> None:
+    """As the list of corpora does that comes while somebody follows a link."""
+    page = open_page("#/jobs")
+    expect(page.locator("#jobs")).to_be_visible()
+
+    page.evaluate(
+        """corpus => {
+            location.hash = `#/search?corpus=${corpus}`;
+            document.querySelector("#leg").dispatchEvent(new Event("change"));
+        }""",
+        library,
+    )
+
+    expect(page.locator("#home")).to_be_visible()
+    assert f"#/search?corpus={library}" in page.url
+
+
 def test_the_corpus_that_is_typed_stays_when_the_questions_are_asked_for_again(open_page: Open, library: str) -> None:
     page = open_page("#/jobs")
     page.route("**/examples", lambda route: route.abort(), times=1)

@@ -4,15 +4,15 @@ const DEFAULTS = { view: "search", corpus: "", q: "", leg: "hoprank", left: "vec
 const VIEWS = ["search", "compare", "graphs", "corpora", "jobs"];
 
 const listeners = [];
-let state = read();
 
-window.addEventListener("hashchange", () => {
-  state = read();
-  tell();
-});
+window.addEventListener("hashchange", tell);
 
-/** Return the state. */
-export const current = () => state;
+/** Return the state. It is always read from the fragment: the event that tells of another one comes later than it. */
+export function current() {
+  const [view, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const found = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, new URLSearchParams(query).get(name) ?? value]));
+  return { ...found, view: VIEWS.includes(view) ? view : DEFAULTS.view };
+}
 
 /** Call a function with the state, now and whenever it changes. */
 export function onState(listener) {
@@ -21,8 +21,7 @@ export function onState(listener) {
 
 /** Change parts of the state; `push` adds an entry to the history. */
 export function change(changes, { push = false } = {}) {
-  state = { ...state, ...changes };
-  const url = link(state);
+  const url = link({ ...current(), ...changes });
   if (url !== location.hash) history[push ? "pushState" : "replaceState"](null, "", url);
   tell();
 }
@@ -39,11 +38,6 @@ export function link(values) {
 
 /** Call all listeners with the state. */
 export function tell() {
+  const state = current();
   for (const listener of listeners) listener(state);
-}
-
-function read() {
-  const [view, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const found = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, new URLSearchParams(query).get(name) ?? value]));
-  return { ...found, view: VIEWS.includes(view) ? view : DEFAULTS.view };
 }

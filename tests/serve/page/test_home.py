@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -61,14 +60,14 @@ def test_a_click_on_an_example_asks_it_and_shows_at_once_that_it_is_searched(
     expect(examples).to_have_text(hoprank.examples(library))
     check_width(page)
 
-    def later(route: Route) -> None:
-        time.sleep(1.3)
-        route.continue_()
-
-    page.route("**/v1/search", later)
+    held: list[Route] = []
+    page.route("**/v1/search", lambda route: held.append(route))
     examples.first.press("Enter")
     expect(page.locator(".skeleton")).to_have_count(3)
     expect(page.locator("#search-summary")).to_contain_text("Searching")
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
     expect(page.locator(HIT).first).to_be_visible(timeout=30_000)  # the first search of a new server
     expect(page.locator(".skeleton")).to_have_count(0)
     expect(page.locator("#question")).to_have_value(hoprank.examples(library)[0])

@@ -18,11 +18,10 @@ CALL (<after>, <settled>) {
 }
 
 // fragment: alone_in_index(corpus)
-// No other corpus has vectors in the corpus's vector index: it is its own, or that of a model that no other uses. One that is
-// relinked may be about to move its vectors there.
-coalesce(size(<corpus>.filterable), 0) > 0 OR NOT EXISTS {
-  MATCH (other:Corpus|DroppedCorpus {fingerprint: <corpus>.fingerprint})
-  WHERE other.id <> <corpus>.id AND (other.filterable IS NULL OR other.staging IS NOT NULL)
+// No other corpus has vectors in the corpus's vector index: it is its own, as of each that declares fields, or that of a model by
+// which no other was embedded.
+<corpus>.filterable IS NOT NULL OR NOT EXISTS {
+  MATCH (other:Corpus|DroppedCorpus {fingerprint: <corpus>.fingerprint}) WHERE other.id <> <corpus>.id AND other.filterable IS NULL
 }
 
 // fragment: metadata(item)

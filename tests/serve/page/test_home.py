@@ -62,12 +62,11 @@ def test_a_click_on_an_example_asks_it_and_shows_at_once_that_it_is_searched(
 
     held: list[Route] = []
     page.route("**/v1/search", lambda route: held.append(route))
-    examples.first.press("Enter")
+    with page.expect_request("**/v1/search"):
+        examples.first.press("Enter")
     expect(page.locator(".skeleton")).to_have_count(3)
     expect(page.locator("#search-summary")).to_contain_text("Searching")
-    while not held:
-        page.wait_for_timeout(10)
-    held[0].continue_()
+    held.pop().continue_()
     expect(page.locator(HIT).first).to_be_visible(timeout=30_000)  # the first search of a new server
     expect(page.locator(".skeleton")).to_have_count(0)
     expect(page.locator("#question")).to_have_value(hoprank.examples(library)[0])

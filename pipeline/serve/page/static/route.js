@@ -10,7 +10,8 @@ window.addEventListener("hashchange", tell);
 /** Return the state. It is always read from the fragment: the event that tells of another one comes later than it. */
 export function current() {
   const [view, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const found = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, new URLSearchParams(query).get(name) ?? value]));
+  const params = new URLSearchParams(query);
+  const found = Object.fromEntries(Object.entries(DEFAULTS).map(([name, value]) => [name, params.get(name) ?? value]));
   return { ...found, view: VIEWS.includes(view) ? view : DEFAULTS.view };
 }
 

@@ -79,9 +79,8 @@ def has_crippled_amx(folder: Path | None = None) -> bool:
         return False
     file = folder / "amx.json" if folder else None
     key = []
-    with suppress(OSError):
-        # The boot and the PyTorch version, on which the probe's result depends.
-        key = [_BOOT.read_text(encoding="utf-8").strip(), version("torch")]
+    if started := boot():
+        key = [started, version("torch")]  # on which the probe's result depends
     crippled = None
     if file:
         with suppress(OSError, ValueError, LookupError, TypeError):
@@ -95,6 +94,13 @@ def has_crippled_amx(folder: Path | None = None) -> bool:
                 file.write_text(json.dumps({"key": key, "crippled": crippled}), encoding="utf-8")
     # After a probe without a result (killed, timed out) AMX counts as crippled: using it might kill this process.
     return crippled is not False
+
+
+def boot() -> str:
+    """Return what names this start of the machine; "" where the system doesn't tell (not Linux)."""
+    with suppress(OSError):
+        return _BOOT.read_text(encoding="utf-8").strip()
+    return ""
 
 
 def cpu_flags() -> frozenset[str]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import shutil
 import threading
 import warnings
@@ -27,11 +26,11 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from pipeline.embedding.cpu import processors
+from pipeline.embedding.sessions import OnnxSession, Session, Tokens, question_session
 from pipeline.records import Vector
 from pipeline.temporary import temporary_folder
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
     from sentence_transformers import CrossEncoder, MultiVectorEncoder, SentenceTransformer
     from tokenizers import Tokenizer
 
@@ -61,41 +60,40 @@ SAMPLES = (
 )
 """Texts for which export and model must give the same vectors: empty, a single token, several lines, truncated."""
 
-_THREADS = {Task.QUERY: 2, Task.DOCUMENT: 1}
-"""Threads of one text or batch. For a question of about 15 tokens two take 60% of a single thread's time; more gain
-little. Documents are many: their batches go side by side, a thread each. Two threads a batch wait for each other after
-each operator, spinning: 700 texts took 11.4 s of CPU on two busy processors, and 6.8 s by a thread a batch."""
+_BATCH_THREADS = 1
+"""Threads of a batch of documents. They are many: their batches go side by side, a thread each. Two threads a batch
+wait for each other after each operator, spinning: 700 texts took 11.4 s of CPU on two busy processors, and 6.8 s by a
+thread a batch."""
 
 _TOLERANCE = 1e-4
 """Largest difference between coordinates of unit vectors: ten times the rounding error of float32 sums."""
 
 
 class OnnxModel:
-    """Encodes texts in float32; thread-safe. ``tokenizer`` truncates long texts.
+    """Encodes texts; thread-safe. ``tokenizer`` truncates long texts.
 
-    A graph that takes several texts at once encodes batches, which pays for many; else they go one by one.
+    It computes in float32; questions may be rounded to bfloat16 (:meth:`rounded`). A graph that takes several texts at
+    once encodes batches, which pays for many; else they go one by one.
     """
 
     def __init__(self, graph: Path | bytes, tokenizer: Tokenizer, prompts: Mapping[str, str]) -> None:
         self.tokenizer = tokenizer
         self._graph = graph
         self._prompts = prompts
+        self._may_round = False
         self._lock = threading.Lock()
-        self._sessions: dict[Task, InferenceSession] = {}
+        self._sessions: dict[Task, Session] = {}
 
-    def _session(self, task: Task) -> InferenceSession:
+    def _session(self, task: Task) -> Session:
         """Return the session for texts of a task, which the first of them opens."""
-        import onnxruntime
-
         with self._lock:
             if task not in self._sessions:
-                options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = min(_THREADS[task], os.cpu_count() or 1)
-                # Threads that spin, between questions or while one waits for another, take processor time from Neo4j
-                # and from other questions: on two busy cores a question took 14 ms of it, and takes 8.
-                options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-                providers = ["CPUExecutionProvider"]
-                self._sessions[task] = onnxruntime.InferenceSession(self._graph, options, providers=providers)
+                if task is Task.QUERY:
+                    samples = [_tokens([one]) for one in self.tokenizer.encode_batch([*SAMPLES[2:], *SAMPLES[:2]])]
+                    session: Session = question_session(self._graph, samples, may_round=self._may_round)
+                else:
+                    session = OnnxSession(self._graph, _BATCH_THREADS)
+                self._sessions[task] = session
             return self._sessions[task]
 
     @classmethod
@@ -114,6 +112,11 @@ class OnnxModel:
         self._prompts = {**self._prompts, **prompts}
         return self
 
+    def rounded(self) -> Self:
+        """Let questions be encoded in bfloat16 where that is quicker; return this model."""
+        self._may_round = True
+        return self
+
     def encode(self, texts: Sequence[str], task: Task) -> Vector:
         """Return the outputs of the model's last module before its normalisation, shape ``(len(texts), dimension)``.
 
@@ -121,9 +124,8 @@ class OnnxModel:
         """
         encodings = self.tokenizer.encode_batch([self._prompts[task] + text for text in texts])
         session = self._session(task)
-        batched = not isinstance(session.get_inputs()[0].shape[0], int)
-        parts = [encodings] if batched else [[encoding] for encoding in encodings]
-        return np.concatenate([_run(session, part)[0] for part in parts])
+        parts = [encodings] if session.batched else [[encoding] for encoding in encodings]
+        return np.concatenate([session.run(_tokens(part))[0] for part in parts])
 
     def outputs(self, texts: Sequence[str] | Sequence[tuple[str, str]], task: Task) -> list[list[Vector]]:
         """Return all that the graph gives for each text, or pair of texts, without the dimension of the batch.
@@ -134,19 +136,20 @@ class OnnxModel:
         inputs = [prompt + text if isinstance(text, str) else text for text in texts]
         encodings, session = self.tokenizer.encode_batch(inputs), self._session(task)
         with ThreadPoolExecutor(1 if task is Task.QUERY else processors()) as pool:
-            return list(pool.map(lambda encoding: [output[0] for output in _run(session, [encoding])], encodings))
+            runs = pool.map(lambda encoding: session.run(_tokens([encoding])), encodings)
+            return [[output[0] for output in outputs] for outputs in runs]
 
 
-def _run(session: InferenceSession, encodings: Sequence[Any]) -> list[Vector]:
+def _tokens(encodings: Sequence[Any]) -> Tokens:
+    """Return the tokens of texts, padded to the longest."""
     shape = (len(encodings), max(len(encoding.ids) for encoding in encodings))
-    tokens = {node.name: np.zeros(shape, dtype=np.int64) for node in session.get_inputs()}
+    tokens = {name: np.zeros(shape, dtype=np.int64) for name in ("input_ids", "attention_mask", "token_type_ids")}
     for row, encoding in enumerate(encodings):
-        values = (encoding.ids, encoding.attention_mask, encoding.type_ids)
-        for name, value in zip(("input_ids", "attention_mask", "token_type_ids"), values, strict=True):
-            if name in tokens:
-                tokens[name][row, : len(value)] = value
-    outputs: list[Vector] = session.run(None, tokens)
-    return outputs
+        for array, value in zip(
+            tokens.values(), (encoding.ids, encoding.attention_mask, encoding.type_ids), strict=True
+        ):
+            array[row, : len(value)] = value
+    return tokens
 
 
 def bundled_onnx(source: Path, longest: int, folder: Path | None) -> OnnxModel:
@@ -177,7 +180,8 @@ def bundled_onnx(source: Path, longest: int, folder: Path | None) -> OnnxModel:
             _write(folder, make, _BUILDERS)
         except (OSError, MemoryError) as error:
             _log.info("No ONNX in %s: %s", folder, error)
-    return OnnxModel(graph, tokenizer, prompts)
+    written = folder is not None and (folder / _GRAPH).is_file()
+    return OnnxModel(folder / _GRAPH if folder and written else graph, tokenizer, prompts)
 
 
 def export_onnx(model: SentenceTransformer, folder: Path) -> None:

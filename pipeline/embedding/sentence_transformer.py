@@ -61,7 +61,8 @@ class SentenceTransformerEmbedder(Embedder):
     On a CPU the bundled model encodes questions, and passages in float32, as ONNX; PyTorch isn't loaded, nor need it be
     installed. Another model is exported to ONNX when it is first loaded. The export takes a second or two; from then on
     it encodes questions and, while the model isn't loaded, up to 256 passages in float32. The folder ``onnx`` keeps
-    either; it takes as much room as the weights.
+    either; it takes as much room as the weights. Unless ``precision`` is "float32", questions are encoded in bfloat16
+    by OpenVINO, where that is installed and quicker (``sessions.py``).
 
     Raises ConfigurationError if the model can't be loaded, ExtraMissing if that needs sentence-transformers and it
     isn't installed, DownloadFailed if the bundled weights are damaged.
@@ -322,6 +323,8 @@ class SentenceTransformerEmbedder(Embedder):
                     self._onnx = open_onnx(folder) if folder else None
                 if self._onnx:
                     self._onnx.prompted(self._prefixes)
+                    if self._configured_precision != Precision.FLOAT32:
+                        self._onnx.rounded()
             return self._onnx
 
     @property

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from pipeline.embedding.bert import bert_graph
 from pipeline.embedding.onnx import OnnxModel, Task
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
+from pipeline.embedding.sessions import OnnxSession
 
 TEXTS = [
     "",
@@ -73,7 +74,8 @@ def test_batches_of_documents_take_a_thread_each_and_a_question_two() -> None:
     embedder.embed_query("Who changes the drum?")
 
     sessions = embedder._find_onnx()._sessions  # type: ignore[union-attr]
-    options = {task: made.get_session_options() for task, made in sessions.items()}
+    of_onnx = {task: made for task, made in sessions.items() if isinstance(made, OnnxSession)}
+    options = {task: made._session.get_session_options() for task, made in of_onnx.items()}
     threads = {task: of_task.intra_op_num_threads for task, of_task in options.items()}
     assert threads == {Task.DOCUMENT: 1, Task.QUERY: min(2, os.cpu_count() or 1)}
     spinning = "session.intra_op.allow_spinning"

@@ -35,7 +35,7 @@ def everyday_messages() -> tuple[str, ...]:
     return tuple(Path(__file__).with_name("everyday.txt").read_text(encoding="utf-8").splitlines())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scale:
     """The cosines of a model, by its ``background``: that of the bundled model is the default.
 
@@ -44,12 +44,12 @@ class Scale:
 
     background: float = _BUNDLED
 
-    @property
+    @cached_property
     def slope(self) -> float:
         """The difference of cosines of the bundled model that a difference of 1 stands for."""
         return (1 - _BUNDLED) / (1 - self.background)
 
-    @property
+    @cached_property
     def offset(self) -> float:
         """The cosine of the bundled model that 0 stands for; 0 for the bundled model itself."""
         return _BUNDLED - self.background * self.slope

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from pipeline.db.indexes import cosine_of
 from pipeline.edges import EDGES, SYMMETRIC, EdgeKind
@@ -24,8 +24,7 @@ class Mentions:
     chunks: Mapping[str, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkLink:
+class ChunkLink(NamedTuple):
     """An edge from chunk to chunk; ``share`` is its cosine, or 1 / n for a link to a document of n chunks.
 
     ``meaning`` is the cosine of the question and the sentence around the link, None if the link has no sentence. Both
@@ -119,6 +118,9 @@ class ExploreRow(TypedDict):
     beside: Sequence[tuple[str, str, str, float | None]]
 
 
+_KINDS: Mapping[str, EdgeKind] = {kind: kind for kind in EdgeKind}
+
+
 def neighbourhood(
     row: ExploreRow, chunks: Set[str], entities: Container[str], scale: Callable[[], Scale] = lambda: BUNDLED
 ) -> Neighbourhood:
@@ -155,4 +157,4 @@ def _links(row: ExploreRow, scale: Callable[[], Scale]) -> Iterator[ChunkLink]:
         key = (kind, *(sorted((source, target)) if symmetric else (source, target)))
         if key not in seen and source != target:
             seen.add(key)
-            yield ChunkLink(source, target, EdgeKind(kind), share, None if near is None else bundled(cosine_of(near)))
+            yield ChunkLink(source, target, _KINDS[kind], share, None if near is None else bundled(cosine_of(near)))

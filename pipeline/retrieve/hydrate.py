@@ -32,9 +32,11 @@ def hydrate(reader: CorpusReader, trace: RankingTrace, top_k: int, *, explain: b
     shown = [known[id_] for id_ in top if id_ in known]
     legs = _leg_ranks(trace, [hit.id for hit in shown])
     scores = trace.ranking.scores
-    hits = [replace(hit, rank=rank, score=scores[hit.id], legs=legs[hit.id]) for rank, hit in enumerate(shown, 1)]
-    relevances = reader.judge.judge(evidence_of(reader, trace, hits), hits) if hits else {}
-    hits = [replace(hit, relevance=relevances.get(hit.id)) for hit in hits]
+    relevances = reader.judge.judge(evidence_of(reader, trace, shown), shown) if shown else {}
+    hits = [
+        replace(hit, rank=rank, score=scores[hit.id], legs=legs[hit.id], relevance=relevances.get(hit.id))
+        for rank, hit in enumerate(shown, 1)
+    ]
     metadata: dict[str, Any] = {
         "corpus": reader.corpus.name,
         "leg": str(trace.ranking.leg),

@@ -91,16 +91,16 @@ class Evidence:
         )
 
     def of_hits(self, hits: Sequence[Hit]) -> list[HitSigns]:
-        """Return the signs that each of the ranked hits is relevant; one without a cosine gets the lowest."""
+        """Return the signs that each of the hits, best first, is relevant; one without a cosine gets the lowest."""
         least = min(self.vector.scores.values(), default=0.0)
         mean, _ = self.scores.moments
         return [
             HitSigns(
                 meaning=self._beyond(self.vector.scores.get(hit.id, least)),
-                rank=1 / (_RANK_K + hit.rank),
+                rank=1 / (_RANK_K + rank),
                 margin=self.scores.scores.get(hit.id, mean) - mean,
             )
-            for hit in hits
+            for rank, hit in enumerate(hits, 1)
         ]
 
     def _shares(self) -> list[float]:
@@ -129,7 +129,7 @@ class RelevanceJudge:
                 )
 
     def judge(self, evidence: Evidence, hits: Sequence[Hit]) -> dict[str, float]:
-        """Return the relevance of ranked hits, by id, 0 to 1; nothing if it can't be told.
+        """Return the relevance of hits, best first, by id, 0 to 1; nothing if it can't be told.
 
         Then neither a vector nor full text was searched by, as by rank-bm25 alone, or the corpus's chance is unknown.
         """

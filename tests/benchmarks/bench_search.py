@@ -11,7 +11,8 @@ The peer searches the vector and full-text indexes that the ingestion made: as i
 SentenceTransformerEmbeddings, and with HopRank's encoder. "8" is of eight clients at once, "CPU" the processor time of
 this process and of the server, in milliseconds a question of theirs: other programs change it less than the rest. It is
 fast to find nothing: the exit code is 1 if the peer's recall@10 is below nine tenths of that of HopRank's hybrid leg.
-Generated passages have no judgements; of them the peer and HopRank have to find ten each time.
+Generated passages have no judgements; of them the peer and HopRank have to find ten each time. HopRank encodes
+questions as it does anywhere: by OpenVINO where that is installed and quicker.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 
@@ -89,7 +90,8 @@ def _machine() -> str:
     model = next(
         (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine()
     )
-    return f"{os.cpu_count()} cores of {model}"
+    openvino = ", questions by OpenVINO" if find_spec("openvino") else ""
+    return f"{os.cpu_count()} cores of {model}{openvino}"
 
 
 def _quality(data: Path) -> Facts:

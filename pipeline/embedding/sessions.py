@@ -7,6 +7,7 @@ Runtime 6.2 to 7.1.
 
 import json
 import logging
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -84,8 +85,7 @@ class OpenVinoSession:
     """
 
     def __init__(self, graph: Path) -> None:
-        import openvino
-
+        openvino = _openvino()
         streams = max(1, processors() // _QUESTION_THREADS)
         self._model = openvino.Core().compile_model(
             str(graph),
@@ -108,6 +108,19 @@ class OpenVinoSession:
             request = self._requests.mine = self._model.create_infer_request()
         request.infer({name: tokens[name] for name in self._inputs}, share_inputs=True)
         return [request.get_output_tensor(place).data.copy() for place in range(len(self._model.outputs))]
+
+
+def _openvino() -> Any:
+    """Import OpenVINO without its telemetry, which tells Google Analytics of each import unless it isn't installed."""
+    hidden = "openvino_telemetry"
+    before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == hidden}
+    sys.modules[hidden] = None  # type: ignore[assignment] # so it can't be imported
+    try:
+        import openvino
+    finally:
+        del sys.modules[hidden]
+        sys.modules.update(before)
+    return openvino
 
 
 def question_session(graph: Path | bytes, samples: Sequence[Tokens], *, may_round: bool) -> Session:

@@ -7,6 +7,8 @@ import logging
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -40,6 +42,16 @@ def graph(home: Path, tmp_path: Path) -> Path:
     """The graph of the bundled model, of which nothing was measured."""
     (copied,) = shutil.copytree(home, tmp_path / "onnx").glob("*/model.onnx")
     return Path(copied)
+
+
+_CI = ("CI", "TF_BUILD", "JENKINS_URL")
+_TELEMETRY = """
+import sys
+from pathlib import Path
+from pipeline.embedding.sessions import OpenVinoSession
+OpenVinoSession(Path(sys.argv[1]))
+print([name for name in sys.modules if "openvino_telemetry" in name])
+"""
 
 
 def measured(graph: Path) -> dict[str, Any]:
@@ -170,3 +182,14 @@ def test_threads_get_what_one_gets(graph: Path) -> None:
         together = list(pool.map(lambda text: session.run(text)[0], texts * 8))
 
     assert all(unit(one) @ unit(other) > 1 - 1e-6 for one, other in zip(alone * 8, together, strict=True))
+
+
+def test_openvino_tells_nobody_of_its_use(graph: Path, tmp_path: Path) -> None:
+    """Its telemetry sends an event at each import, and keeps its identity in the user's folder; not in CI's."""
+    user = {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path), "LOCALAPPDATA": str(tmp_path)}
+    environment = {name: value for name, value in os.environ.items() if name not in _CI} | user
+    command = [sys.executable, "-c", _TELEMETRY, str(graph)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["[]"]
+    assert [path.name for path in tmp_path.iterdir()] == ["onnx"]

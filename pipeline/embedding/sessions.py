@@ -130,9 +130,10 @@ def question_session(graph: Path | bytes, samples: Sequence[Tokens], *, may_roun
     processor may end one that uses what it announces. A graph in memory, or whose folder can't be written, is run by
     ONNX Runtime.
     """
-    if may_round and isinstance(graph, Path) and find_spec("openvino") and _prefers_openvino(graph, samples):
+    if may_round and isinstance(graph, Path) and find_spec("openvino"):
         try:
-            return OpenVinoSession(graph)
+            if _prefers_openvino(graph, samples):
+                return OpenVinoSession(graph)
         except Exception as error:
             _log.warning("OpenVINO can't run %s, so ONNX Runtime does: %s", graph, error)
     return OnnxSession(graph)

@@ -125,14 +125,15 @@ def test_a_processor_that_ends_the_measurement_ends_nothing_else(graph: Path, mo
     assert measured(graph)["quicker"] is False
 
 
+@pytest.mark.parametrize("where", ["version", "OpenVinoSession"])
 def test_what_openvino_cant_run_onnx_runtime_does(
-    graph: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    where: str, graph: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(self: OpenVinoSession, graph: Path) -> None:
+    def refuse(_: object) -> None:
         raise RuntimeError("no such device")
 
     monkeypatch.setattr(sessions, "_measured_apart", told(quicker=True))
-    monkeypatch.setattr(OpenVinoSession, "__init__", refuse)
+    monkeypatch.setattr(sessions, where, refuse)
 
     with caplog.at_level(logging.WARNING):
         assert isinstance(question_session(graph, [_TOKENS], may_round=True), OnnxSession)

@@ -118,7 +118,9 @@ def _quality(data: Path) -> Facts:
                 "p50_ms": whole.p50_ms,
             }
             told = before[one.key]["legs"][Leg.WHOLE] if one.key in before else {}
-            now, page_has = ("/".join(f"{100 * value:.1f}" for value in of.values()) for of in (legs[Leg.WHOLE], told))
+            now, page_has = (
+                "/".join(f"{100 * of[name]:.1f}" for name in MEASURES if name in of) for of in (legs[Leg.WHOLE], told)
+            )
             print(one.key, "/".join(MEASURES), now, f"(the page has {page_has or 'nothing'})", flush=True)
     return {"sets": sets}
 

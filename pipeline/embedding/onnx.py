@@ -88,13 +88,16 @@ class OnnxModel:
         """Return the session for texts of a task, which the first of them opens."""
         with self._lock:
             if task not in self._sessions:
-                if task is Task.QUERY:
-                    samples = [_tokens([one]) for one in self.tokenizer.encode_batch([*SAMPLES[2:], *SAMPLES[:2]])]
-                    session: Session = question_session(self._graph, samples, may_round=self._may_round)
-                else:
-                    session = OnnxSession(self._graph, _BATCH_THREADS)
-                self._sessions[task] = session
+                self._sessions[task] = (
+                    question_session(self._graph, self._samples, may_round=self._may_round)
+                    if task is Task.QUERY
+                    else OnnxSession(self._graph, _BATCH_THREADS)
+                )
             return self._sessions[task]
+
+    def _samples(self) -> list[Tokens]:
+        """Return the tokens of the samples, a question first."""
+        return [_tokens([one]) for one in self.tokenizer.encode_batch([*SAMPLES[2:], *SAMPLES[:2]])]
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -136,8 +139,7 @@ class OnnxModel:
         inputs = [prompt + text if isinstance(text, str) else text for text in texts]
         encodings, session = self.tokenizer.encode_batch(inputs), self._session(task)
         with ThreadPoolExecutor(1 if task is Task.QUERY else processors()) as pool:
-            runs = pool.map(lambda encoding: session.run(_tokens([encoding])), encodings)
-            return [[output[0] for output in outputs] for outputs in runs]
+            return list(pool.map(lambda one: [output[0] for output in session.run(_tokens([one]))], encodings))
 
 
 def _tokens(encodings: Sequence[Any]) -> Tokens:

@@ -10,7 +10,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -30,7 +30,7 @@ from pipeline.temporary import replacing
 _log = logging.getLogger(__name__)
 
 Tokens: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
-"""What a graph may read of texts: ``input_ids``, ``attention_mask``, ``token_type_ids``, shape ``(texts, tokens)``."""
+"""Inputs of a graph for texts: ``input_ids``, ``attention_mask``, ``token_type_ids``, shape ``(texts, tokens)``."""
 
 _QUESTION_THREADS = 2
 """Threads of a question. Of about 15 tokens, one after the other, two take 60% of a single thread's time; more gain
@@ -40,11 +40,11 @@ _CLOSE = 0.999
 """Least cosine of a question's vector to that of float32: vectors of passages in bfloat16 have 0.99."""
 _GAIN = 0.9
 """Part of ONNX Runtime's time that OpenVINO may take, so that chance doesn't choose. Chosen by hand, not measured."""
-_ROUNDS = 30
-_REST_SECONDS = 0.01
+_ROUNDS = 30  # questions by each; chosen by hand, not measured
+_REST_SECONDS = 0.01  # about as long as Neo4j searches between two questions
 _MEASURE = f"{__name__}:measure"
 _BOUNDS = Bounds(seconds=120, memory=2**36)
-"""Of a measurement that takes two seconds and 0.4 GB; chosen by hand, not measured."""
+"""Bounds of a measurement, which takes two seconds and 0.4 GB; chosen by hand, not measured."""
 
 
 class Session(Protocol):
@@ -123,7 +123,7 @@ def _openvino() -> Any:
     return openvino
 
 
-def question_session(graph: Path | bytes, samples: Sequence[Tokens], *, may_round: bool) -> Session:
+def question_session(graph: Path | bytes, samples: Callable[[], Sequence[Tokens]], *, may_round: bool) -> Session:
     """Return the session for questions: OpenVINO's if they ``may_round`` to bfloat16 and it is installed and quicker.
 
     Which is quicker is measured once for each start of the machine, on the ``samples``, in a process of its own: a
@@ -139,7 +139,7 @@ def question_session(graph: Path | bytes, samples: Sequence[Tokens], *, may_roun
     return OnnxSession(graph)
 
 
-def _prefers_openvino(graph: Path, samples: Sequence[Tokens]) -> bool:
+def _prefers_openvino(graph: Path, samples: Callable[[], Sequence[Tokens]]) -> bool:
     """Return what was measured of a graph, after measuring it if that is of another boot or version."""
     file = graph.with_name("questions.json")
     key = [boot(), version("openvino"), version("onnxruntime")]
@@ -147,7 +147,7 @@ def _prefers_openvino(graph: Path, samples: Sequence[Tokens]) -> bool:
         kept = json.loads(file.read_text(encoding="utf-8"))
         if kept["key"] == key:
             return bool(kept["quicker"])
-    found = _measured_apart(graph, samples)
+    found = _measured_apart(graph, samples())
     quicker = bool(found) and found["openvino_ms"] <= _GAIN * found["onnxruntime_ms"] and found["cosine"] >= _CLOSE
     _log.info("Questions are encoded by %s: %s", "OpenVINO" if quicker else "ONNX Runtime", found)
     try:

@@ -54,6 +54,10 @@ print([name for name in sys.modules if "openvino_telemetry" in name])
 """
 
 
+def samples() -> list[Tokens]:
+    return [_TOKENS]
+
+
 def measured(graph: Path) -> dict[str, Any]:
     return dict(json.loads(graph.with_name("questions.json").read_text()))
 
@@ -74,14 +78,14 @@ def unit(vector: Vector) -> Vector:
 
 
 def test_what_is_measured_chooses_and_is_measured_once(graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = question_session(graph, [_TOKENS], may_round=True)
+    first = question_session(graph, samples, may_round=True)
     found = measured(graph)
     monkeypatch.setattr(sessions, "_measured_apart", lambda *_: pytest.fail("it was measured again"))
 
     assert isinstance(first, OpenVinoSession if found["quicker"] else OnnxSession)
     assert found["cosine"] > 0.999
     assert min(found["onnxruntime_ms"], found["openvino_ms"]) > 0
-    assert type(question_session(graph, [_TOKENS], may_round=True)) is type(first)
+    assert type(question_session(graph, samples, may_round=True)) is type(first)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +96,8 @@ def test_openvino_must_be_quicker_and_near(
 ) -> None:
     monkeypatch.setattr(sessions, "_measured_apart", told(quicker=quicker, cosine=cosine))
 
-    assert isinstance(question_session(graph, [_TOKENS], may_round=True), kind)
-    assert type(question_session(graph, [_TOKENS], may_round=True)) is kind, "as it is kept"
+    assert isinstance(question_session(graph, samples, may_round=True), kind)
+    assert type(question_session(graph, samples, may_round=True)) is kind, "as it is kept"
 
 
 @pytest.mark.parametrize("kept", ["{", "[]", "{}", '{"key": 1}', '{"key": ["another boot"], "quicker": false}'])
@@ -101,7 +105,7 @@ def test_what_is_damaged_or_outdated_is_measured_again(kept: str, graph: Path, m
     monkeypatch.setattr(sessions, "_measured_apart", told(quicker=True))
     graph.with_name("questions.json").write_text(kept)
 
-    assert isinstance(question_session(graph, [_TOKENS], may_round=True), OpenVinoSession)
+    assert isinstance(question_session(graph, samples, may_round=True), OpenVinoSession)
     assert measured(graph)["quicker"] is True
 
 
@@ -109,19 +113,19 @@ def test_another_start_of_the_machine_is_measured_again(
     graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "_measured_apart", told(quicker=True))
-    assert isinstance(question_session(graph, [_TOKENS], may_round=True), OpenVinoSession)
+    assert isinstance(question_session(graph, samples, may_round=True), OpenVinoSession)
 
     (tmp_path / "boot").write_text("another\n")
     monkeypatch.setattr(cpu, "_BOOT", tmp_path / "boot")
     monkeypatch.setattr(sessions, "_measured_apart", told(quicker=False))
 
-    assert isinstance(question_session(graph, [_TOKENS], may_round=True), OnnxSession)
+    assert isinstance(question_session(graph, samples, may_round=True), OnnxSession)
 
 
 def test_a_processor_that_ends_the_measurement_ends_nothing_else(graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_MEASURE", f"{__name__}:{crash.__name__}")
 
-    assert isinstance(question_session(graph, [_TOKENS], may_round=True), OnnxSession)
+    assert isinstance(question_session(graph, samples, may_round=True), OnnxSession)
     assert measured(graph)["quicker"] is False
 
 
@@ -136,7 +140,7 @@ def test_what_openvino_cant_run_onnx_runtime_does(
     monkeypatch.setattr(sessions, where, refuse)
 
     with caplog.at_level(logging.WARNING):
-        assert isinstance(question_session(graph, [_TOKENS], may_round=True), OnnxSession)
+        assert isinstance(question_session(graph, samples, may_round=True), OnnxSession)
     assert caplog.messages == [f"OpenVINO can't run {graph}, so ONNX Runtime does: no such device"]
 
 
@@ -146,10 +150,10 @@ def test_a_graph_in_memory_or_in_a_folder_that_cant_be_written_is_run_by_onnx_ru
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    assert isinstance(question_session(graph.read_bytes(), [_TOKENS], may_round=True), OnnxSession)
+    assert isinstance(question_session(graph.read_bytes(), samples, may_round=True), OnnxSession)
     monkeypatch.setattr(sessions, "replacing", full)
     monkeypatch.setattr(sessions, "_measured_apart", told(quicker=True))
-    assert isinstance(question_session(graph, [_TOKENS], may_round=True), OnnxSession)
+    assert isinstance(question_session(graph, samples, may_round=True), OnnxSession)
 
 
 @pytest.mark.parametrize(

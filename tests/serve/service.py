@@ -8,10 +8,15 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, Queue
+from typing import Any
+
+import pytest
+import requests
 
 COMMAND = (sys.executable, "-c", "from pipeline.cli import main; main()", "serve")
 START_SECONDS = 60
@@ -63,3 +68,18 @@ def serving(environment: Mapping[str, str], *options: str, command: str = "serve
         reader.join(10)
         assert process.stderr
         process.stderr.close()
+
+
+def status(service: Service, job: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = requests.get(f"{service.url}/v1/jobs/{job['id']}", timeout=10).json()
+    return found
+
+
+def wait_for(service: Service, job: Mapping[str, Any], *states: str, stage: str = "") -> dict[str, Any]:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        found = status(service, job)
+        if found["state"] in states and (not stage or (found["progress"] or {}).get("stage") == stage):
+            return found
+        time.sleep(0.1)
+    pytest.fail(f"the job never came to {states}: {status(service, job)}")

@@ -14,7 +14,7 @@ import neo4j
 import pytest
 import requests
 
-from tests.serve.service import COMMAND, Service, serving
+from tests.serve.service import COMMAND, Service, serving, status, wait_for
 
 
 def refused(environment: Mapping[str, str], *options: str) -> str:
@@ -71,21 +71,6 @@ def job_of(service: Service, corpus: str, documents: Sequence[Mapping[str, str]]
     assert answer.status_code == 202, answer.text
     job: dict[str, Any] = answer.json()
     return job
-
-
-def status(service: Service, job: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = requests.get(f"{service.url}/v1/jobs/{job['id']}", timeout=10).json()
-    return found
-
-
-def wait_for(service: Service, job: Mapping[str, Any], *states: str, stage: str = "") -> dict[str, Any]:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        found = status(service, job)
-        if found["state"] in states and (not stage or (found["progress"] or {}).get("stage") == stage):
-            return found
-        time.sleep(0.1)
-    pytest.fail(f"the job never came to {states}: {status(service, job)}")
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import requests
 from pipeline.errors import ConfigurationError
 from pipeline.settings import load_settings
 from tests.serve.proxy import proxying
-from tests.serve.service import serving
+from tests.serve.service import serving, wait_for
 
 
 @pytest.mark.slow
@@ -36,6 +36,8 @@ def test_the_service_is_shown_below_a_path(
         begun = requests.post(f"{url}/v1/ingest", json=body, timeout=60)
         job = requests.get(urljoin(url, begun.headers["Location"]), timeout=60)
         assert job.json()["id"] == begun.json()["id"]
+        # A job that is left would be the first that a later test claims.
+        wait_for(service, begun.json(), "succeeded")
         # also as before, for those on the machine itself
         assert requests.get(f"{service.url}/ready", timeout=60).ok
 

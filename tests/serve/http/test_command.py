@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -110,6 +111,6 @@ def test_a_job_outlives_a_service_that_is_stopped_and_one_of_two_that_is_killed(
         assert wait_for(last, waiting[1], "succeeded")["started_at"] >= ended["finished_at"]
         assert wait_for(last, elsewhere, "succeeded")["attempt"] == 1
         corpus = requests.get(f"{last.url}/v1/corpora/{corpus_name}", timeout=10).json()
-        assert (ended["state"], ended["attempt"]) == ("succeeded", 3), ended
+        assert (ended["state"], ended["attempt"]) == ("succeeded", 3), json.dumps(ended)
         assert (corpus["documents"], corpus["writer"]) == (len(DOCUMENTS) + 1, None)
         assert last.stop(signal.SIGTERM) == 0

@@ -13,7 +13,7 @@ from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Transaction, batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.writers import is_elsewhere, is_stale, named, new_writer
-from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost
+from pipeline.errors import Busy, CorpusError, HopRankError, ServerLost, UnknownCorpus
 
 _RETRY_SECONDS = 0.5  # interval of attempts to take a lease that is held; chosen by hand, not measured
 
@@ -30,7 +30,8 @@ _SET_BY_CHECK = 3
 def lease(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[tuple[CorpusHandle, str]]:
     """Lease a corpus for writing; yield its handle at the visible generation, and the writer's id.
 
-    Raises CorpusError if the corpus has another name by now, or none: what is written by its name would be another's.
+    Raises UnknownCorpus if the corpus was dropped, CorpusError if it has another name by now: what is written by its
+    name would be another's.
     Raises Busy, naming the holder and since when it writes, if a live holder keeps the lease for ``wait`` seconds. The
     lease is taken over from a process of this machine that has ended, and from a process of another machine that hasn't
     renewed it for two minutes, nor while this one watches: a step of the server's clock looks like silence.
@@ -90,7 +91,7 @@ def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle
         since = datetime.now(UTC).isoformat(timespec="seconds")
         rows = corpus.write("take_lease", writer=writer, since=since, stale=stale)
         if not rows:
-            raise CorpusError(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
+            raise UnknownCorpus(f"The corpus {corpus.name!r} was dropped meanwhile.", "Run this again to make it anew.")
         return rows[0]
 
     seen, watched_from = None, time.monotonic()

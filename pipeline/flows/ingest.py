@@ -6,8 +6,8 @@ them, and :func:`write_generation` loads them, extracts names, links, and publis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
@@ -24,7 +24,7 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import FingerprintError, SourceError, UnknownDocument
+from pipeline.errors import FingerprintError, SourceError, UnknownCorpus, UnknownDocument
 from pipeline.files.remote import shown
 from pipeline.ids import document_id
 from pipeline.ingest.chunking.chunk import Chunker
@@ -126,7 +126,7 @@ def _ingest(steps: _Steps, source: Source, corpus_name: str) -> IngestSummary:
     with detect_changes(source, stored_documents(corpus), steps.progress) as changes:
         outcome = None
         if changes or (corpus and corpus.record.staging):
-            with writing(corpus or steps.create(corpus_name), steps.settings.ingest.wait) as session:
+            with steps.writing(corpus_name, corpus) as session:
                 outcome = steps.write(session, changes, corpus)
                 corpus = session.corpus
         return steps.summary(corpus_name, corpus, changes, outcome)
@@ -150,7 +150,7 @@ def ingest_decided(
     """
     with _traced("ingest", corpus_name):
         steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress)
-        with writing(steps.find(corpus_name, wait=wait) or steps.create(corpus_name), wait) as session:
+        with steps.writing(corpus_name, steps.find(corpus_name, wait=wait), wait=wait) as session:
             decision = decide(session.corpus)
             with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
                 is_due = changes or decision.removed
@@ -233,7 +233,7 @@ def _sync(steps: _Steps, request: _Sync) -> SyncSummary:
                 return SyncSummary(plan, None)
             outcome = None
             if plan or changes or (corpus and corpus.record.staging):
-                with writing(corpus or steps.create(name), steps.settings.ingest.wait) as session:
+                with steps.writing(name, corpus) as session:
                     if session.corpus.generation != (corpus.generation if corpus else 0):
                         continue  # another run has written meanwhile: plan again
                     request.announce(plan)
@@ -371,6 +371,24 @@ class _Steps:
             return corpus
         return refold(corpus, patience)
 
+    @contextmanager
+    def writing(self, name: str, corpus: CorpusHandle | None, *, wait: float | None = None) -> Iterator[WriteSession]:
+        """Lease the corpus for writing, which is made if it is None; see :func:`writing`.
+
+        One that was never published is made anew if another run, which was stopped, drops it meanwhile.
+        """
+        patience = self.settings.ingest.wait if wait is None else wait
+        with ExitStack() as stack:
+            session = None
+            while session is None:
+                try:
+                    session = stack.enter_context(writing(corpus or self.create(name), patience))
+                except UnknownCorpus:
+                    if corpus and corpus.generation:
+                        raise  # what it held is what the changes were told by
+                    corpus = None
+            yield session
+
     def _fits(self, corpus: Corpus) -> bool:
         try:
             self._checked(corpus)
@@ -379,7 +397,7 @@ class _Steps:
         return True
 
     def _drop_unfinished(self, corpus: Corpus, wait: float) -> None:
-        with lease(CorpusHandle(self.client, corpus), wait) as (leased, _):
+        with suppress(UnknownCorpus), lease(CorpusHandle(self.client, corpus), wait) as (leased, _):
             if not leased.generation:
                 drop_corpus(self.client, leased.record)
 

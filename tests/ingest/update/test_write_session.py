@@ -16,8 +16,9 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
-from pipeline.errors import Busy, InputError, QueryTimeout, ServerLost
-from pipeline.flows.ingest import ingest, write_generation
+from pipeline.errors import Busy, InputError, QueryTimeout, ServerLost, UnknownCorpus
+from pipeline.flows.ingest import ingest, ingest_documents, sync_documents, write_generation
+from pipeline.flows.maintain import drop
 from pipeline.ingest.chunking.chunk import cut
 from pipeline.ingest.embed import PreparedDocument, embed
 from pipeline.ingest.engine import make_chunker
@@ -328,6 +329,28 @@ def test_what_an_interrupted_first_run_left_is_in_nobody_s_way(
         summary = ingest(hoprank.client, hoprank.embedder, otherwise, [str(tmp_path)], name)
 
         assert (summary.documents, get_corpus(hoprank.client, name).generation) == (1, 1)
+
+
+def test_a_first_run_makes_the_corpus_anew_that_one_that_was_stopped_drops_meanwhile(
+    hoprank: HopRank, new_corpus: Callable[[], Any]
+) -> None:
+    def dropping(*documents: Document) -> Iterator[Document]:
+        drop(hoprank.client, name)  # the run has found the corpus, and hasn't leased it yet
+        yield from documents
+
+    common = hoprank.client, hoprank.embedder, hoprank.settings
+    with new_corpus() as name:
+        Workshop(hoprank, name)
+        assert ingest_documents(*common, dropping(ADA, BABBAGE), name).documents == 2
+
+        with pytest.raises(UnknownCorpus, match="dropped meanwhile"):  # ADA, which hasn't changed, would be missing
+            ingest_documents(*common, dropping(ADA, ENGINE), name)
+        assert find_corpus(hoprank.client, name) is None
+
+        Workshop(hoprank, name)
+        summary = sync_documents(*common, lambda: dropping(ADA, ENGINE), "what is given", name)
+        assert summary.done is not None
+        assert summary.done.documents == 2
 
 
 def interrupt(workshop: Workshop, error: BaseException, *documents: Document) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.catalogue import drop_corpus
+from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.filterable import chunk_properties
 from pipeline.db.indexes import LIVE
@@ -113,6 +114,8 @@ class WriteSession:
         """Undo everything that this session has staged and retired."""
         self._undo()
         self._collect_all(self.corpus.generation)
+        if self.has_staged:
+            self._writes.write("refresh_vector_index")
         self._writes.write("end_staging")
 
     def stage_documents(self, documents: Iterable[PreparedDocument]) -> None:
@@ -121,9 +124,10 @@ class WriteSession:
 
     def stage_document_rows(self, rows: Iterable[Row]) -> None:
         """Write documents, given as node properties."""
-        self.has_staged = True
-        nodes = ({"id": row["id"], "properties": self._staged(row)} for row in rows)
-        self._writes.write_rows("stage_documents", nodes, batch=_NODE_BATCH)
+        for part in batches(rows, _NODE_BATCH):
+            self.has_staged = True
+            nodes = [{"id": row["id"], "properties": self._staged(row)} for row in part]
+            self._writes.write("stage_documents", rows=nodes)
 
     def stage_chunks(self, chunks: Iterable[PreparedChunk]) -> None:
         """Write chunks with their vectors; existing chunks stay unchanged."""
@@ -237,6 +241,8 @@ class WriteSession:
             self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGE_BATCH, generation=generation)
             self._repeat("collect_nodes", generation=generation)
             self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGE_BATCH)
+        if self.has_staged:
+            self._writes.write("refresh_vector_index")
         self._writes.write("end_staging")
 
     def move_documents(self, paths: Mapping[str, str], generation: int) -> None:

@@ -353,6 +353,25 @@ def test_a_first_run_makes_the_corpus_anew_that_one_that_was_stopped_drops_meanw
         assert summary.done.documents == 2
 
 
+def test_new_vectors_are_followed_by_a_write_that_shows_searches_what_the_index_has_merged(workshop: Workshop) -> None:
+    written: list[str] = []
+    original = LeasedWrites.write
+
+    def told(self: LeasedWrites, name: str, /, **params: Any) -> object:
+        written.append(name)
+        return original(self, name, **params)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LeasedWrites, "write", told)
+        workshop.write(ADA, BABBAGE)
+        assert written[-2:] == ["refresh_vector_index", "end_staging"]
+
+        written.clear()
+        workshop.write(removed=["ada"])
+        assert "collect_nodes" in written, "which writes to the index itself"
+        assert "refresh_vector_index" not in written
+
+
 def interrupt(workshop: Workshop, error: BaseException, *documents: Document) -> None:
     """End in an error, once the documents are staged if there are any."""
 

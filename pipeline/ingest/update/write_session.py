@@ -17,7 +17,6 @@ from typing import Any
 
 from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.catalogue import drop_corpus
-from pipeline.db.client import batches
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.filterable import chunk_properties
 from pipeline.db.indexes import LIVE
@@ -86,6 +85,7 @@ class WriteSession:
         self._writes = LeasedWrites(corpus, writer)
         self.begun = False
         self.has_staged = False
+        self._chunk_batches = 0
         self._retired: list[Row] = []
         self._orphans: list[Row] = []
 
@@ -114,7 +114,7 @@ class WriteSession:
         """Undo everything that this session has staged and retired."""
         self._undo()
         self._collect_all(self.corpus.generation)
-        if self.has_staged:
+        if self._chunk_batches > 1:  # after one there is nothing to merge
             self._writes.write("refresh_vector_index")
         self._writes.write("end_staging")
 
@@ -124,10 +124,9 @@ class WriteSession:
 
     def stage_document_rows(self, rows: Iterable[Row]) -> None:
         """Write documents, given as node properties."""
-        for part in batches(rows, _NODE_BATCH):
-            self.has_staged = True
-            nodes = [{"id": row["id"], "properties": self._staged(row)} for row in part]
-            self._writes.write("stage_documents", rows=nodes)
+        self.has_staged = True
+        nodes = ({"id": row["id"], "properties": self._staged(row)} for row in rows)
+        self._writes.write_rows("stage_documents", nodes, batch=_NODE_BATCH)
 
     def stage_chunks(self, chunks: Iterable[PreparedChunk]) -> None:
         """Write chunks with their vectors; existing chunks stay unchanged."""
@@ -136,6 +135,7 @@ class WriteSession:
             for chunk in chunks
         )
         labels = self.corpus.record.chunk_labels
+        self._chunk_batches += 1
         self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=list(labels))
 
     def stage_centroids(self, centroids: Iterable[tuple[str, Vector]]) -> None:
@@ -241,7 +241,7 @@ class WriteSession:
             self._writes.write_rows("delete_retired_edges", self._retired, batch=_EDGE_BATCH, generation=generation)
             self._repeat("collect_nodes", generation=generation)
             self._writes.write_rows("delete_orphans", self._orphans, batch=_EDGE_BATCH)
-        if self.has_staged:
+        if self._chunk_batches > 1:  # after one there is nothing to merge
             self._writes.write("refresh_vector_index")
         self._writes.write("end_staging")
 

@@ -363,12 +363,12 @@ def test_new_vectors_are_followed_by_a_write_that_shows_searches_what_the_index_
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LeasedWrites, "write", told)
-        workshop.write(ADA, BABBAGE)
+        workshop.write_batches([workshop.prepared(ADA), workshop.prepared(BABBAGE)])
         assert written[-2:] == ["refresh_vector_index", "end_staging"]
 
         written.clear()
-        workshop.write(removed=["ada"])
-        assert "collect_nodes" in written, "which writes to the index itself"
+        workshop.write(ENGINE)
+        assert "stage_chunks" in written, "the one write to the index"
         assert "refresh_vector_index" not in written
 
 

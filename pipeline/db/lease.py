@@ -31,10 +31,10 @@ def lease(corpus: CorpusHandle, wait: float = 0.0) -> Iterator[tuple[CorpusHandl
     """Lease a corpus for writing; yield its handle at the visible generation, and the writer's id.
 
     Raises UnknownCorpus if the corpus was dropped, CorpusError if it has another name by now: what is written by its
-    name would be another's.
-    Raises Busy, naming the holder and since when it writes, if a live holder keeps the lease for ``wait`` seconds. The
-    lease is taken over from a process of this machine that has ended, and from a process of another machine that hasn't
-    renewed it for two minutes, nor while this one watches: a step of the server's clock looks like silence.
+    name would be another's. Raises Busy, naming the holder and since when it writes, if a live holder keeps the lease
+    for ``wait`` seconds. The lease is taken over from a process of this machine that has ended, and from a process of
+    another machine that hasn't renewed it for two minutes, nor while this one watches: a step of the server's clock
+    looks like silence.
     """
     with new_writer() as writer:
         leased = _acquire(corpus, writer, time.monotonic() + wait)

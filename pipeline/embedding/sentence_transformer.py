@@ -363,7 +363,7 @@ def _side_by_side(model: SentenceTransformer, batches: int, threads: int) -> Ite
     ``threads`` is how many compute a batch; 0 shares all cores among the batches.
 
     Two cores that share a batch wait for each other after each operator. Beside a busy server 500 passages of 120
-    tokens took 18 to 21 s by a core a batch, and 25 to 30 s by both; their vectors are equal to the bit.
+    tokens took 18 to 21 s by a core a batch, and 25 to 30 s by both; their vectors are equal to the bit on AVX-512.
     """
     import torch
 

@@ -114,8 +114,6 @@ class WriteSession:
         """Undo everything that this session has staged and retired."""
         self._undo()
         self._collect_all(self.corpus.generation)
-        if self._chunk_batches > 1:  # after one there is nothing to merge
-            self._writes.write("refresh_vector_index")
         self._writes.write("end_staging")
 
     def stage_documents(self, documents: Iterable[PreparedDocument]) -> None:

@@ -60,7 +60,7 @@ def main() -> None:
     for folder in arguments.folders:
         for row in _measure(folder, peer=arguments.peer):
             table.add_row(*row)
-    Console(width=170).print(table)
+    Console(width=210).print(table)
 
 
 def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:

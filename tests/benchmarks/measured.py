@@ -263,7 +263,7 @@ STEPS: Mapping[str, Callable[[Path], Facts]] = {
     "tune": _tune,
     "search": _bench("bench_search.py", "multihop/2wiki-dev146", "ir/scifact-train"),
     "many": _bench("bench_search.py", options=("--passages", "5000", "50000", "200000")),
-    "ingest": _bench("bench_ingest.py", "multihop/2wiki-dev146", "ir/scifact-train"),
+    "ingest": _bench("bench_ingest.py", "multihop/2wiki-dev146", "ir/scifact-train", options=("--peer",)),
     "startup": _bench("bench_startup.py"),
     "walk": _bench("bench_walk.py", "multihop/2wiki-dev146", "multihop/hotpotqa-train100"),
     "graph": _bench("bench_graph.py"),

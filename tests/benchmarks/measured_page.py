@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,9 @@ MEASURES = ("recall@5", "recall@10", "ndcg@10")
 BY_HOPS = ("recall@5", "recall@10", "perfect@5")
 _EDGES = "┃│"
 """Edges of the cells of a table that a benchmark prints, in its head and in its rows."""
+
+_WIDEST = 90
+"""Characters of a line of a command: with its backslash it fits a terminal."""
 
 _SAID = 0.005
 """Smallest lead that is set in bold."""
@@ -247,7 +251,9 @@ def _printed(title: str, facts: Facts) -> str:
         if not wrapped[0]:
             row[:] = [f"{cell} {more}".strip() for cell, more in zip(row, wrapped, strict=True)]
     table = _table(rows[0], [row for row in rows[1:] if row[0]])
-    return f"{title}\n\n```sh\n{facts['command']}\n```\n\n{table}\n({_said(facts['run'])})\n"
+    words = textwrap.wrap(facts["command"], _WIDEST, break_long_words=False, break_on_hyphens=False)
+    command = " \\\n    ".join(words)
+    return f"{title}\n\n```sh\n{command}\n```\n\n{table}\n({_said(facts['run'])})\n"
 
 
 def _cells(line: str) -> list[str]:

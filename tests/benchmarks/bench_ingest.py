@@ -11,7 +11,8 @@ are those of this process and of the server: they count on a busy machine, where
 
 ``--peer`` also measures langchain-neo4j's ``Neo4jVector.from_documents`` of the same texts on the same server, which
 is warm: as it comes, with the model in float32 as its HuggingFaceEmbeddings encodes, and with the bare encoder above.
-It makes no links, and no index for full text. langchain-neo4j must be installed.
+It makes no links, and no index for full text. Its two columns stand for the seconds by stage, for a page has no room
+for both. langchain-neo4j must be installed.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from pipeline.progress import Progress
 from pipeline.records import Document, Precision
 from pipeline.settings import load_settings
 
-_COLUMNS = ("corpus", "server", "passages", "chunks", "bare", "hoprank", "ratio", "again")
+_COLUMNS = ("corpus", "server", "texts", "chunks", "bare", "hoprank", "ratio", "again")
 _TEXT = ("corpus", "server", "seconds by stage")
 
 
@@ -54,13 +55,13 @@ def main() -> None:
     parser.add_argument("--peer", action="store_true", help="measure langchain-neo4j too")
     arguments = parser.parse_args()
     table = Table(title="Ingestion, passages a second")
-    peers = ("langchain-neo4j", "the same, bare encoder") if arguments.peer else ()
-    for column in (*_COLUMNS, *peers, "CPU: s", "seconds by stage"):
+    last = ("peer", "by bare") if arguments.peer else ("seconds by stage",)
+    for column in (*_COLUMNS, "CPU: s", *last):
         table.add_column(column, justify="left" if column in _TEXT else "right")
     for folder in arguments.folders:
         for row in _measure(folder, peer=arguments.peer):
             table.add_row(*row)
-    Console(width=210).print(table)
+    Console(width=170).print(table)
 
 
 def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
@@ -81,11 +82,12 @@ def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
             server_cpu = _cpu(server) - before
             _, again, _ = _timed(hoprank.ingest, path, corpus=name)
             drop_corpus(hoprank.client, get_corpus(hoprank.client, name))
-            theirs = ["", ""] if peer else []
-            if state == "warm" and peer:
-                each = (_as_it_comes(hoprank.settings.embed.model), encode)
-                theirs = [f"{len(documents) / _timed(_langchain, address, one, texts)[1]:.0f}" for one in each]
-            stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in progress.seconds.items())
+            last = [", ".join(f"{stage} {spent:.1f}" for stage, spent in progress.seconds.items())]
+            if peer:
+                last = ["", ""]
+                if state == "warm":
+                    each = (_as_it_comes(hoprank.settings.embed.model), encode)
+                    last = [f"{len(documents) / _timed(_langchain, address, one, texts)[1]:.0f}" for one in each]
             yield [
                 folder.name,
                 state,
@@ -95,9 +97,8 @@ def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
                 f"{len(documents) / seconds:.0f}",
                 f"{bare_seconds / seconds:.0%}",
                 f"{again / seconds:.1%}",
-                *theirs,
                 f"{bare_cpu:.0f}, {cpu:.0f}, {server_cpu:.0f}",
-                stages,
+                *last,
             ]
 
 

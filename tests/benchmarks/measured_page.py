@@ -91,8 +91,8 @@ _SPEED = {
     " milliseconds; 8 is of eight clients at once, CPU the processor time of one of their questions, R@10 the recall:",
     "many": "The same over generated passages, few and many:",
     "ingest": "An ingest in passages a second, beside the bare `SentenceTransformer.encode` of the same texts in the"
-    " same precision, and langchain-neo4j's `Neo4jVector.from_documents`, which makes no links and no full text, as it"
-    " comes (float32) and with the bare encoder; CPU in seconds: bare, of hoprank, of the server:",
+    " same precision; peer is langchain-neo4j's `Neo4jVector.from_documents`, which makes no links and no full text, as"
+    " it comes (float32) and by that bare encoder; CPU in seconds: bare, of hoprank, of the server:",
     "startup": "Commands that need no server:",
     "walk": "The whole by GDS and by the local engine:",
     "graph": "A knowledge graph:",

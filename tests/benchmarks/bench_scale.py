@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,9 @@ def main() -> None:
     parser.add_argument("--embedded", type=int, default=2_000)
     arguments = parser.parse_args()
     table = Table(title="What size costs")
-    for column in ("documents", "", "s", "anonymous MB", "resident MB", "chunks", "entities", "edges", "stages"):
+    for column in ("documents", "", "s", "anonymous MB", "resident MB", "chunks", "entities", "edges"):
         table.add_column(column, justify="right")
+    stages = Table("documents", "", "by stage", title="Seconds")
     searching = Table(title="Search, milliseconds a question")
     for column in ("documents", "p50", "p95", "p50 against the first", "1% filter: p50", "first use", "against none"):
         searching.add_column(column, justify="right")
@@ -54,20 +55,26 @@ def main() -> None:
             for documents in arguments.documents:
                 made[documents] = f"bench-{uuid.uuid4().hex[:8]}"
                 write_documents(path, documents, arguments.embedded, hoprank.embedder.dimension)
-                table.add_row(f"{documents:,}", "ingest", *_run(hoprank, "ingest", path, made[documents]))
-            Console(width=160).print(table)
+                _add(documents, "ingest", _run(hoprank, "ingest", path, made[documents]), table, stages)
             for row in _search(hoprank, made):
                 searching.add_row(*row)
-            Console(width=160).print(searching)
             for documents, corpus in made.items():
                 write_documents(path, documents, arguments.embedded, hoprank.embedder.dimension, changed=True)
-                table.add_row(f"{documents:,}", "sync of 1%", *_run(hoprank, "sync", path, corpus))
+                _add(documents, "sync of 1%", _run(hoprank, "sync", path, corpus), table, stages)
         finally:
             for documents, corpus in made.items():
                 start = time.perf_counter()
                 drop(hoprank.client, corpus)
                 table.add_row(f"{documents:,}", "drop", f"{time.perf_counter() - start:,.0f}")
-            Console(width=160).print(table)
+            console = Console(width=160)
+            for one in (searching, table, stages):
+                console.print(one)
+
+
+def _add(documents: int, what: str, cells: Iterable[str], table: Table, stages: Table) -> None:
+    *figures, by_stage = cells
+    table.add_row(f"{documents:,}", what, *figures)
+    stages.add_row(f"{documents:,}", what, by_stage)
 
 
 def _run(hoprank: HopRank, verb: str, path: Path, corpus: str) -> Iterator[str]:

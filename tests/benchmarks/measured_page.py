@@ -19,6 +19,8 @@ MEASURES = ("recall@5", "recall@10", "ndcg@10")
 BY_HOPS = ("recall@5", "recall@10", "perfect@5")
 _EDGES = "┃│"
 """Edges of the cells of a table that a benchmark prints, in its head and in its rows."""
+_CORNER = "┏"
+"""With this the first line of such a table begins."""
 
 _WIDEST = 90
 """Characters of a line of a command: with its backslash it fits a terminal."""
@@ -246,14 +248,21 @@ def _bold(legs: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _printed(title: str, facts: Facts) -> str:
-    rows = [_cells(line) for line in facts["printed"] if line[:1] in _EDGES]
+    starts = [place for place, line in enumerate(facts["printed"]) if line[:1] == _CORNER]
+    ends = [*starts[1:], len(facts["printed"])]
+    tables = "\n".join(_drawn(facts["printed"][start:end]) for start, end in zip(starts, ends, strict=True))
+    words = textwrap.wrap(facts["command"], _WIDEST, break_long_words=False, break_on_hyphens=False)
+    command = " \\\n    ".join(words)
+    return f"{title}\n\n```sh\n{command}\n```\n\n{tables}\n({_said(facts['run'])})\n"
+
+
+def _drawn(printed: Sequence[str]) -> str:
+    """Return a table as Markdown, with each row that was wrapped on one line."""
+    rows = [_cells(line) for line in printed if line[:1] in _EDGES]
     for row, wrapped in reversed(list(pairwise(rows))):
         if not wrapped[0]:
             row[:] = [f"{cell} {more}".strip() for cell, more in zip(row, wrapped, strict=True)]
-    table = _table(rows[0], [row for row in rows[1:] if row[0]])
-    words = textwrap.wrap(facts["command"], _WIDEST, break_long_words=False, break_on_hyphens=False)
-    command = " \\\n    ".join(words)
-    return f"{title}\n\n```sh\n{command}\n```\n\n{table}\n({_said(facts['run'])})\n"
+    return _table(rows[0], [row for row in rows[1:] if row[0]])
 
 
 def _cells(line: str) -> list[str]:

@@ -267,7 +267,7 @@ STEPS: Mapping[str, Callable[[Path], Facts]] = {
     "startup": _bench("bench_startup.py"),
     "walk": _bench("bench_walk.py", "multihop/2wiki-dev146", "multihop/hotpotqa-train100"),
     "graph": _bench("bench_graph.py"),
-    "scale": _bench("bench_scale.py"),
+    "scale": _bench("bench_scale.py", options=("--documents", "5000", "100000")),
 }
 
 if __name__ == "__main__":

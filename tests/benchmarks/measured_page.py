@@ -98,7 +98,7 @@ _SPEED = {
     "startup": "Commands that need no server:",
     "walk": "The whole by GDS and by the local engine:",
     "graph": "A knowledge graph:",
-    "scale": "Generated documents, few and many:",
+    "scale": "Generated documents, few and many; searches in milliseconds, the rest in seconds:",
 }
 
 

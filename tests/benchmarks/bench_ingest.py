@@ -44,7 +44,7 @@ from pipeline.progress import Progress
 from pipeline.records import Document, Precision
 from pipeline.settings import load_settings
 
-_COLUMNS = ("corpus", "server", "texts", "chunks", "bare", "hoprank", "ratio", "again")
+_COLUMNS = ("corpus", "server", "passages", "chunks", "bare", "hoprank", "ratio", "again")
 _TEXT = ("corpus", "server", "seconds by stage")
 
 
@@ -82,12 +82,13 @@ def _measure(folder: Path, *, peer: bool) -> Iterator[list[str]]:
             server_cpu = _cpu(server) - before
             _, again, _ = _timed(hoprank.ingest, path, corpus=name)
             drop_corpus(hoprank.client, get_corpus(hoprank.client, name))
-            last = [", ".join(f"{stage} {spent:.1f}" for stage, spent in progress.seconds.items())]
-            if peer:
+            if not peer:
+                last = [", ".join(f"{stage} {spent:.1f}" for stage, spent in progress.seconds.items())]
+            elif state == "cold":
                 last = ["", ""]
-                if state == "warm":
-                    each = (_as_it_comes(hoprank.settings.embed.model), encode)
-                    last = [f"{len(documents) / _timed(_langchain, address, one, texts)[1]:.0f}" for one in each]
+            else:
+                each = (_as_it_comes(hoprank.settings.embed.model), encode)
+                last = [f"{len(documents) / _timed(_langchain, address, one, texts)[1]:.0f}" for one in each]
             yield [
                 folder.name,
                 state,

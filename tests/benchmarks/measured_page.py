@@ -20,7 +20,7 @@ BY_HOPS = ("recall@5", "recall@10", "perfect@5")
 _EDGES = "┃│"
 """Edges of the cells of a table that a benchmark prints, in its head and in its rows."""
 _CORNER = "┏"
-"""With this the first line of such a table begins."""
+"""Begins such a table."""
 
 _WIDEST = 90
 """Characters of a line of a command: with its backslash it fits a terminal."""
@@ -248,9 +248,8 @@ def _bold(legs: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _printed(title: str, facts: Facts) -> str:
-    starts = [place for place, line in enumerate(facts["printed"]) if line[:1] == _CORNER]
-    ends = [*starts[1:], len(facts["printed"])]
-    tables = "\n".join(_drawn(facts["printed"][start:end]) for start, end in zip(starts, ends, strict=True))
+    _, *printed = "\n".join(facts["printed"]).split(_CORNER)
+    tables = "\n".join(_drawn(one.splitlines()) for one in printed)
     words = textwrap.wrap(facts["command"], _WIDEST, break_long_words=False, break_on_hyphens=False)
     command = " \\\n    ".join(words)
     return f"{title}\n\n```sh\n{command}\n```\n\n{tables}\n({_said(facts['run'])})\n"

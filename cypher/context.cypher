@@ -6,7 +6,7 @@
 // The chunks at most $reach before or after each hit in its document, as lists of ordinal, id and characters; with $section those
 // alone whose heading is the hit's or below it. Hits are rows of {id, document, ordinal, heading}.
 UNWIND $hits AS hit
-MATCH (c:Chunk {corpus: $corpus, document: hit.document})
+MATCH (c:HopRankChunk {corpus: $corpus, document: hit.document})
 WHERE c.ordinal >= hit.ordinal - $reach AND c.ordinal <= hit.ordinal + $reach AND c.ordinal <> hit.ordinal
   AND <visible(c, $generation)>
   AND (NOT $section OR c.heading = hit.heading OR (hit.heading <> '' AND c.heading STARTS WITH hit.heading + ' > '))
@@ -17,10 +17,10 @@ RETURN hit.id AS hit, collect([c.ordinal, c.id, c.end - c.start]) AS chunks;
 // params: corpus, ids, generation
 // The entities that at least two of the chunks mention, with the total number of chunks that mention each.
 // Outside of writes all mentions are visible, and the server knows their number without reading them.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus.staging IS NULL AS settled
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
+MATCH (c:HopRankChunk {id: id})-[r:MENTIONS]->(e)
 WHERE <visible(r, $generation)>
 WITH settled, e, collect({id: id, about: r.about}) AS mentions
 WHERE size(mentions) > 1
@@ -33,13 +33,13 @@ ORDER BY name;
 // params: ids, generation
 // The links between the chunks, or to each other's documents: by title, hyperlink or cosine.
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})
+MATCH (c:HopRankChunk {id: id})
 CALL (c) {
-  MATCH (c)-[r:REFERS_TO|LINKS_TO]->(d:Document)<-[p:PART_OF]-(t)
+  MATCH (c)-[r:REFERS_TO|LINKS_TO]->(d:HopRankDocument)<-[p:PART_OF]-(t)
   WHERE t.id IN $ids AND <visible(r, $generation)> AND <visible(p, $generation)>
   RETURN t.id AS target, type(r) AS kind, 1.0 AS score
   UNION ALL
-  MATCH (c)-[r:SIMILAR]->(t:Chunk)
+  MATCH (c)-[r:SIMILAR]->(t:HopRankChunk)
   WHERE t.id IN $ids AND <visible(r, $generation)>
   RETURN t.id AS target, type(r) AS kind, r.score AS score
 }

@@ -1,21 +1,21 @@
 // name: corpora
 // mode: read
 // All corpora, ordered by name.
-MATCH (corpus:Corpus) RETURN properties(corpus) AS corpus ORDER BY corpus.name;
+MATCH (corpus:HopRankCorpus) RETURN properties(corpus) AS corpus ORDER BY corpus.name;
 
 // name: corpus_named
 // mode: read
 // params: name
 // The corpus with this name; no row if there is none.
-MATCH (corpus:Corpus {name: $name}) RETURN properties(corpus) AS corpus;
+MATCH (corpus:HopRankCorpus {name: $name}) RETURN properties(corpus) AS corpus;
 
 // name: create_corpus
 // mode: write
 // params: id, name, properties
 // Create a corpus, or return the existing one with this name. The lock keeps others from dropping a shared index meanwhile.
-MERGE (catalog:Catalog {id: 'hoprank'})
+MERGE (catalog:HopRankCatalog {id: 'hoprank'})
 SET catalog.lock = true
-MERGE (corpus:Corpus {name: $name})
+MERGE (corpus:HopRankCorpus {name: $name})
 ON CREATE SET corpus += $properties, corpus.id = $id, corpus.created_at = datetime(), corpus.generation = 0
 REMOVE catalog.lock
 RETURN properties(corpus) AS corpus;
@@ -24,17 +24,17 @@ RETURN properties(corpus) AS corpus;
 // mode: write
 // params: fingerprint
 // Keep others from creating a corpus until the transaction ends; return the number of corpora that use a model.
-MERGE (catalog:Catalog {id: 'hoprank'})
+MERGE (catalog:HopRankCatalog {id: 'hoprank'})
 SET catalog.lock = true
 REMOVE catalog.lock
 WITH catalog
-RETURN COUNT { MATCH (corpus:Corpus {fingerprint: $fingerprint}) } AS corpora;
+RETURN COUNT { MATCH (corpus:HopRankCorpus {fingerprint: $fingerprint}) } AS corpora;
 
 // name: take_lease
 // mode: write
 // params: corpus, writer, since, stale
 // Take the lease if it is free or its holder is among the stale ones; return the previous holder and, in seconds, its silence.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 SET corpus.lock = true
 WITH corpus, corpus.writer AS holder
 CALL (corpus, holder) {
@@ -48,23 +48,23 @@ RETURN holder, corpus.writer_since AS since, corpus.writer = $writer AS held, pr
 // name: writers
 // mode: read
 // Whoever holds the lease of a corpus or makes an unpublished graph, and for how many seconds it was silent; null if unknown.
-MATCH (c:Corpus) WHERE c.writer IS NOT NULL
+MATCH (c:HopRankCorpus) WHERE c.writer IS NOT NULL
 RETURN c.name AS name, c.writer AS writer, (timestamp() - c.writer_seen) / 1000.0 AS silent
 UNION ALL
-MATCH (g:KnowledgeGraph) WHERE g.writer IS NOT NULL AND g.name IS NULL
+MATCH (g:HopRankKnowledgeGraph) WHERE g.writer IS NOT NULL AND g.name IS NULL
 RETURN g.awaited_name AS name, g.writer AS writer, null AS silent;
 
 // name: renew_lease
 // mode: write
 // params: corpus, writer
 // Record by the server's clock that the holder is alive.
-MATCH (corpus:Corpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
+MATCH (corpus:HopRankCorpus {id: $corpus, writer: $writer}) SET corpus.writer_seen = timestamp();
 
 // fragment: leased(corpus_id, writer)
 // The writer holds the lease of the corpus, which is `corpus` from here on, and nobody takes it over until the transaction ends.
 // There is no row if the lease was lost: then the query writes nothing. The writer's sign of life is renewed: that is the third
 // property set, by which LeasedWrites sees that the lease was held.
-MATCH (corpus:Corpus {id: <corpus_id>})
+MATCH (corpus:HopRankCorpus {id: <corpus_id>})
 SET corpus.lock = true
 WITH corpus
 REMOVE corpus.lock
@@ -84,18 +84,18 @@ RETURN corpus.generation AS generation;
 // mode: write
 // params: corpus, writer
 // Release the lease.
-MATCH (corpus:Corpus|DroppedCorpus {id: $corpus, writer: $writer}) REMOVE corpus.writer, corpus.writer_since, corpus.writer_seen;
+MATCH (corpus:HopRankCorpus|HopRankDroppedCorpus {id: $corpus, writer: $writer}) REMOVE corpus.writer, corpus.writer_since, corpus.writer_seen;
 
 // name: begin_drop
 // mode: write
 // params: corpus
 // Hide a corpus from all readers and free its name.
-MATCH (corpus:Corpus {id: $corpus}) SET corpus:DroppedCorpus REMOVE corpus:Corpus;
+MATCH (corpus:HopRankCorpus {id: $corpus}) SET corpus:HopRankDroppedCorpus REMOVE corpus:HopRankCorpus;
 
 // name: dropped_corpora
 // mode: read
 // Corpora whose drop is unfinished.
-MATCH (corpus:DroppedCorpus) RETURN properties(corpus) AS corpus;
+MATCH (corpus:HopRankDroppedCorpus) RETURN properties(corpus) AS corpus;
 
 // name: delete_corpus_part
 // mode: write
@@ -104,13 +104,13 @@ MATCH (corpus:DroppedCorpus) RETURN properties(corpus) AS corpus;
 CALL () {
   MATCH (n:$($label)) RETURN n
   UNION ALL
-  MATCH (n:Document {corpus: $corpus}) RETURN n
+  MATCH (n:HopRankDocument {corpus: $corpus}) RETURN n
   UNION ALL
-  MATCH (n:Entity {corpus: $corpus}) RETURN n
+  MATCH (n:HopRankEntity {corpus: $corpus}) RETURN n
   UNION ALL
-  MATCH (n:Tally {corpus: $corpus}) RETURN n
+  MATCH (n:HopRankTally {corpus: $corpus}) RETURN n
   UNION ALL
-  MATCH (n:Judgement {corpus: $corpus}) RETURN n
+  MATCH (n:HopRankJudgement {corpus: $corpus}) RETURN n
 }
 WITH n LIMIT $limit
 DETACH DELETE n
@@ -120,4 +120,4 @@ RETURN count(*) AS deleted;
 // mode: write
 // params: corpus
 // Delete the corpus's own node, as the last step of a drop.
-MATCH (corpus:DroppedCorpus {id: $corpus}) DELETE corpus;
+MATCH (corpus:HopRankDroppedCorpus {id: $corpus}) DELETE corpus;

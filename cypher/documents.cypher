@@ -4,7 +4,7 @@
 // mode: read
 // params: corpus, generation, prefix, after, limit
 // The first visible documents whose key begins with $prefix and comes after $after, by key.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND d.key STARTS WITH $prefix AND d.key > $after
 WITH d ORDER BY d.key LIMIT $limit
 RETURN d {.*, centroid: null} AS document;
@@ -13,9 +13,9 @@ RETURN d {.*, centroid: null} AS document;
 // mode: read
 // params: corpus, generation, id
 // A document by its id, and its chunks in order: their ids, offsets, texts and metadata.
-MATCH (d:Document {id: $id})
+MATCH (d:HopRankDocument {id: $id})
 WHERE <visible(d, $generation)>
-OPTIONAL MATCH (c:Chunk {corpus: $corpus, document: d.key})
+OPTIONAL MATCH (c:HopRankChunk {corpus: $corpus, document: d.key})
 WHERE <visible(c, $generation)>
 WITH d, c ORDER BY c.ordinal
 RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text, <metadata(c)>]) AS chunks;
@@ -25,7 +25,7 @@ RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text
 // params: generation, ids
 // The visible documents among those with some ids.
 UNWIND $ids AS id
-MATCH (d:Document {id: id})
+MATCH (d:HopRankDocument {id: id})
 WHERE <visible(d, $generation)>
 RETURN d {.*, centroid: null} AS document;
 
@@ -33,6 +33,6 @@ RETURN d {.*, centroid: null} AS document;
 // mode: read
 // params: corpus, generation, property, value
 // The keys of the visible documents with a value in a property, in order.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND properties(d)[$property] = $value
 RETURN d.key AS key ORDER BY key;

@@ -10,7 +10,7 @@
 CYPHER 25
 CALL () {
   UNWIND $corpora AS id
-  MATCH (corpus:Corpus {id: id})
+  MATCH (corpus:HopRankCorpus {id: id})
   CALL (corpus) {
     MATCH (c:<vector_index>)
     SEARCH c IN (VECTOR INDEX <vector_index> FOR $vector WHERE c.corpus = corpus.id LIMIT $limit) SCORE AS score
@@ -22,7 +22,7 @@ CALL () {
 }
 CALL () {
   UNWIND $names AS id
-  MATCH (e:Entity {id: id})
+  MATCH (e:HopRankEntity {id: id})
   WITH e, COUNT { (e)<-[:MENTIONS]-() } AS mentions
   RETURN collect({name: e.key, corpus: e.corpus, mentions: mentions}) AS named
 }

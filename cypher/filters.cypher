@@ -27,7 +27,7 @@ CALL (<index>, <settled>) {
 // params: corpus, index, text, terms, limit
 // The corpus's numbers, how many chunks match a filter in the full-text index, up to a limit, and how many of them are visible, null at
 // the limit; the number, 0 or 1, for each of some terms. No match is read of a text that is empty.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus, coalesce(corpus.text_index, $index) AS index
 CALL (index) {
   WITH index WHERE $text <> ''
@@ -49,8 +49,8 @@ RETURN corpus.name AS name, corpus.generation AS generation, corpus.chunks AS ch
 // mode: read
 // params: corpus, label, generation, own, inherited
 // Whether any visible document has the property `inherited`, or any visible chunk the property `own`.
-MATCH (corpus:Corpus {id: $corpus})
-RETURN EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE <visible(d, $generation)> WITH d AS one WHERE one[$inherited] IS NOT NULL RETURN one }
+MATCH (corpus:HopRankCorpus {id: $corpus})
+RETURN EXISTS { MATCH (d:HopRankDocument {corpus: $corpus}) WHERE <visible(d, $generation)> WITH d AS one WHERE one[$inherited] IS NOT NULL RETURN one }
   OR EXISTS { MATCH (c:$($label)) WHERE c[$own] IS NOT NULL AND <visible(c, $generation)> } AS known;
 
 // name: filtered_vector_0
@@ -59,7 +59,7 @@ RETURN EXISTS { MATCH (d:Document {corpus: $corpus}) WHERE <visible(d, $generati
 // names: vector_index
 // The chunks nearest to the question's vector, each with the values that a filter compares. Scores are (1 + cosine) / 2.
 CYPHER 25
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus, corpus.generation AS generation
 CALL (corpus, generation) {
   MATCH (c:<vector_index>)
@@ -77,7 +77,7 @@ RETURN name, generation, now, found;
 // As filtered_vector_0, of the chunks with a key in one of the boxes: [first key, first key after it]. In all these a search for each box.
 // Beside them, as words, the best matches of a Lucene query; null during a write, when the index has to be read further.
 CYPHER 25
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
@@ -101,7 +101,7 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 // names: vector_index, first, second
 // As filtered_vector_1, with the bounds of two keys in a box.
 CYPHER 25
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
@@ -126,7 +126,7 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 // names: vector_index, first, second, third
 // As filtered_vector_1, with the bounds of three keys in a box.
 CYPHER 25
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
@@ -151,7 +151,7 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 // params: corpus, index, text, vector, limit, most, fields
 // The chunks that match a filter in the full-text index and are nearest to the question's vector, by exact cosine; none, and not
 // `complete`, if as many as most match. Scores are (1 + cosine) / 2.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus.generation AS generation, coalesce(corpus.text_index, $index) AS index
 CALL (generation, index) {
   CALL db.index.fulltext.queryNodes(index, $text, {limit: $most}) YIELD node AS c
@@ -172,7 +172,7 @@ RETURN name, generation, now, found, size(matching) < $most AS complete;
 // params: corpus, ids, vector, generation, limit
 // The chunks of ids nearest to the question's vector, by exact cosine. Scores are (1 + cosine) / 2.
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})
+MATCH (c:HopRankChunk {id: id})
 WHERE <visible(c, $generation)> AND c.embedding IS NOT NULL
 WITH c.id AS id, vector.similarity.cosine(c.embedding, $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
@@ -185,7 +185,7 @@ RETURN name, $generation AS generation, now, found;
 // params: corpus, index, text, limit, fields
 // The best matches of a question and the declared conditions of a filter, each with the values that the filter compares besides. As
 // in fulltext_candidates the index is read as far as needed during a write.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (generation, settled, index) {
   CALL (generation, settled, index) {
@@ -208,9 +208,9 @@ RETURN name, generation, now, found;
 // params: corpus, index, text, ids, generation, limit
 // The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
 // as needed. Nodes are compared instead of ids, because the ids of all hits would have to be read.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH coalesce(corpus.text_index, $index) AS index
-MATCH (a:Chunk)
+MATCH (a:HopRankChunk)
 WHERE a.id IN $ids AND <visible(a, $generation)>
 WITH index, collect(a) AS admitted
 CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
@@ -226,7 +226,7 @@ RETURN name, $generation AS generation, now, found;
 // params: corpus, ids, generation, boxes, fields
 // The values that a filter compares of those of some chunks, by id, that are in the boxes.
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})
+MATCH (c:HopRankChunk {id: id})
 WHERE <visible(c, $generation)> AND <in_boxes(c, $boxes)>
 WITH collect([c.id, <values_of(c, $fields)>]) AS found
 <visible_now($corpus, found)>
@@ -245,7 +245,7 @@ RETURN c.id AS id, c.document AS document, <values_of(c, $fields)> AS values;
 // mode: read
 // params: corpus, index, text, generation, fields
 // As scan_values, of the chunks that match the declared conditions of a filter in the full-text index.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH coalesce(corpus.text_index, $index) AS index
 CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c
 WITH c WHERE <visible(c, $generation)>

@@ -1,18 +1,18 @@
-// Jobs of the service: each a node (:ServiceJob), whose `request` and `result` are JSON. `owner` is the writer's id of the
+// Jobs of the service: each a node (:HopRankServiceJob), whose `request` and `result` are JSON. `owner` is the writer's id of the
 // process that runs it (pipeline.db.writers), `seen` the server's time of its last sign of life, in milliseconds.
 
 // name: create_job
 // mode: write
 // params: id, properties
 // Add a job, unless it is there.
-MERGE (j:ServiceJob {id: $id})
+MERGE (j:HopRankServiceJob {id: $id})
 ON CREATE SET j += $properties;
 
 // name: jobs
 // mode: read
 // params: corpora, before, limit
 // The jobs of these corpora, or of all if null, that were created before a time, the latest first; without their requests.
-MATCH (j:ServiceJob)
+MATCH (j:HopRankServiceJob)
 WHERE ($corpora IS NULL OR j.corpus IN $corpora) AND j.created_at < $before
 WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit
 RETURN j {.*, request: null} AS job;
@@ -20,7 +20,7 @@ RETURN j {.*, request: null} AS job;
 // name: job_counts
 // mode: read
 // How many jobs of each corpus are in each state.
-MATCH (j:ServiceJob)
+MATCH (j:HopRankServiceJob)
 RETURN j.corpus AS corpus, j.state AS state, count(*) AS jobs
 ORDER BY corpus, state;
 
@@ -28,19 +28,19 @@ ORDER BY corpus, state;
 // mode: read
 // params: id
 // A job, without its request.
-MATCH (j:ServiceJob {id: $id})
+MATCH (j:HopRankServiceJob {id: $id})
 RETURN j {.*, request: null} AS job;
 
 // name: claim_job
 // mode: write
 // params: owner, started_at, host
 // Take the oldest queued job whose corpus has no running one; one with paths only on its host. Its request comes with it.
-MATCH (catalog:Catalog {id: 'jobs'})
+MATCH (catalog:HopRankCatalog {id: 'jobs'})
 SET catalog.lock = true
 REMOVE catalog.lock
 WITH catalog
-MATCH (j:ServiceJob {state: 'queued'})
-WHERE (j.host IS NULL OR j.host = $host) AND NOT EXISTS { MATCH (:ServiceJob {state: 'running', corpus: j.corpus}) }
+MATCH (j:HopRankServiceJob {state: 'queued'})
+WHERE (j.host IS NULL OR j.host = $host) AND NOT EXISTS { MATCH (:HopRankServiceJob {state: 'running', corpus: j.corpus}) }
 WITH j ORDER BY j.created_at, j.id LIMIT 1
 SET j.state = 'running', j.owner = $owner, j.seen = timestamp(), j.attempt = j.attempt + 1, j.started_at = $started_at
 REMOVE j.finished_at, j.progress, j.problem, j.result
@@ -49,13 +49,13 @@ RETURN j {.*} AS job;
 // name: prepare_jobs
 // mode: write
 // Make the node whose lock separates those who claim jobs.
-MERGE (:Catalog {id: 'jobs'});
+MERGE (:HopRankCatalog {id: 'jobs'});
 
 // name: beat_job
 // mode: write
 // params: id, owner, progress
 // Record that the owner is alive, and how far it is; return whether the job is to be cancelled. No row: it isn't the owner's.
-MATCH (j:ServiceJob {id: $id, owner: $owner, state: 'running'})
+MATCH (j:HopRankServiceJob {id: $id, owner: $owner, state: 'running'})
 SET j.seen = timestamp(), j.progress = $progress
 RETURN coalesce(j.cancelling, false) AS cancelling;
 
@@ -63,7 +63,7 @@ RETURN coalesce(j.cancelling, false) AS cancelling;
 // mode: write
 // params: id, owner, state, finished_at, result, problem, keep_request
 // End a job of the owner. Without $keep_request its documents are forgotten.
-MATCH (j:ServiceJob {id: $id, owner: $owner, state: 'running'})
+MATCH (j:HopRankServiceJob {id: $id, owner: $owner, state: 'running'})
 SET j.state = $state, j.finished_at = $finished_at, j.result = $result, j.problem = $problem,
     j.request = CASE WHEN $keep_request THEN j.request END
 REMOVE j.owner, j.seen, j.cancelling;
@@ -71,14 +71,14 @@ REMOVE j.owner, j.seen, j.cancelling;
 // name: running_jobs
 // mode: read
 // The owners of the running jobs, the last sign of life of each, and for how many seconds it was silent.
-MATCH (j:ServiceJob {state: 'running'})
+MATCH (j:HopRankServiceJob {state: 'running'})
 RETURN j.id AS id, j.owner AS owner, j.seen AS seen, (timestamp() - j.seen) / 1000.0 AS silent;
 
 // name: requeue_job
 // mode: write
 // params: id, owner, finished_at
 // Put a job of an owner that stopped or died back into the queue; one that was to be cancelled is cancelled.
-MATCH (j:ServiceJob {id: $id, owner: $owner, state: 'running'})
+MATCH (j:HopRankServiceJob {id: $id, owner: $owner, state: 'running'})
 SET j.state = CASE WHEN coalesce(j.cancelling, false) THEN 'cancelled' ELSE 'queued' END,
     j.finished_at = CASE WHEN coalesce(j.cancelling, false) THEN $finished_at END
 REMOVE j.owner, j.seen, j.cancelling;
@@ -87,7 +87,7 @@ REMOVE j.owner, j.seen, j.cancelling;
 // mode: write
 // params: id, finished_at
 // Cancel a queued job, and tell the owner of a running one to stop; return the state before.
-MATCH (j:ServiceJob {id: $id})
+MATCH (j:HopRankServiceJob {id: $id})
 SET j.lock = true
 REMOVE j.lock
 WITH j, j.state AS state
@@ -99,7 +99,7 @@ RETURN state;
 // mode: write
 // params: id, states
 // Queue a job again that is in one of these states and still has its request; return whether it was.
-MATCH (j:ServiceJob {id: $id})
+MATCH (j:HopRankServiceJob {id: $id})
 SET j.lock = true
 REMOVE j.lock
 WITH j, j.state IN $states AND j.request IS NOT NULL AS possible
@@ -110,5 +110,5 @@ RETURN possible, j.state AS state;
 // mode: write
 // params: before
 // Delete the jobs that finished before a time.
-MATCH (j:ServiceJob) WHERE j.finished_at < $before
+MATCH (j:HopRankServiceJob) WHERE j.finished_at < $before
 DELETE j;

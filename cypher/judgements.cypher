@@ -1,4 +1,4 @@
-// What people say of hits: whether a document answers a question. (:Judgement {corpus, question, document, relevance}), whose
+// What people say of hits: whether a document answers a question. (:HopRankJudgement {corpus, question, document, relevance}), whose
 // `document` is a key; they go with their corpus, and follow it when it is rebuilt (switch_corpus).
 
 // name: judge
@@ -6,13 +6,13 @@
 // params: corpus, generation, document, key, question, relevance
 // Record a judgement on a visible document, in place of the one before; no row if there is no such document.
 // The lock keeps two who judge the same at once from making two.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 SET corpus.lock = true
 REMOVE corpus.lock
 WITH corpus
-MATCH (d:Document {id: $document})
+MATCH (d:HopRankDocument {id: $document})
 WHERE <visible(d, $generation)>
-MERGE (j:Judgement {corpus: corpus.id, question: $question, document: $key})
+MERGE (j:HopRankJudgement {corpus: corpus.id, question: $question, document: $key})
 SET j.relevance = $relevance
 RETURN j.relevance AS relevance;
 
@@ -20,14 +20,14 @@ RETURN j.relevance AS relevance;
 // mode: write
 // params: corpus, key, question
 // Forget a judgement.
-MATCH (j:Judgement {corpus: $corpus, question: $question, document: $key})
+MATCH (j:HopRankJudgement {corpus: $corpus, question: $question, document: $key})
 DELETE j;
 
 // name: judgements
 // mode: read
 // params: corpus, question
 // The judgements of a corpus, or with $question those on its answers, by question and document.
-MATCH (j:Judgement {corpus: $corpus})
+MATCH (j:HopRankJudgement {corpus: $corpus})
 WHERE $question IS NULL OR j.question = $question
 RETURN j.question AS question, j.document AS document, j.relevance AS relevance
 ORDER BY question, document;

@@ -6,10 +6,10 @@
 // <visible(c, $generation)>, a fragment of cypher/visibility.cypher. `until` is 2^53 until something is retired. `corpus`
 // is the id of the corpus, never its name.
 //
-//   (:Catalog {id})
+//   (:HopRankCatalog {id})
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs; one for those who claim jobs.
-//   (:Corpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
+//   (:HopRankCorpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
 //             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, filterable, examples, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
@@ -21,15 +21,15 @@
 //   {as_json}
 //       A Corpus, Document, Chunk or LINKS_TO that neo4j-admin has imported has here, as JSON, the properties that CSV can't
 //       hold, until they are restored (pipeline/ingest/update/complete.py). Its chunks without `links` have no such property.
-//   (:DroppedCorpus)
+//   (:HopRankDroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
-//   (:Document {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
+//   (:HopRankDocument {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
 //              until})
 //       A document. `key` is its path relative to the ingested folder, or its .jsonl id; `path` is where it was read last,
 //       and in a vault `modified` when its file was written, or `original` the text of a note that is in no file.
 //       `centroid` is the mean of its chunks' vectors, of length 1, as little-endian FLOAT32 bytes; a document of one chunk has
 //       none.
-//   (:Chunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, folded, links,
+//   (:HopRankChunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, folded, links,
 //            link_relations, link_contexts, embedded, embedding, imported, metadata.NAME, declared.NAME, filter_N, filterable,
 //            since, until})
 //       A passage of the document whose key is `document`. `folded` are the words of its text, title and heading that are
@@ -38,36 +38,36 @@
 //       written; in a vault `link_relations` are their types and `link_contexts` the sentences around them. `embedded` is
 //       the hash of the text that `embedding` was made from; other corpora
 //       with that text reuse it, unless it is `imported`, from a file that anybody may have written. A chunk also
-//       carries the labels Corpus_<corpus id> and Embedding_<hash of the fingerprint>, which name its two search indexes.
+//       carries the labels HopRankCorpus_<corpus id> and HopRankEmbedding_<hash of the fingerprint>, which name its two search indexes.
 //       In a corpus that declares fields it has the value of each as `declared.NAME`, its own or its document's; the key
 //       of the Nth as `filter_N`, unless it is a list of several; and the terms of all as `filterable`
-//       (pipeline/db/filterable.py). Its vector index is the corpus's own, named by the label Corpus_<corpus id>_vector, and
-//       the label Embedded_<hash of the fingerprint> takes the place of Embedding_.
-//   (:Entity {id, corpus, key, name})
+//       (pipeline/db/filterable.py). Its vector index is the corpus's own, named by the label HopRankCorpus_<corpus id>_vector, and
+//       the label HopRankEmbedded_<hash of the fingerprint> takes the place of HopRankEmbedding_.
+//   (:HopRankEntity {id, corpus, key, name})
 //       A name. `key` is its folded form, `name` its usual spelling. It is visible while a visible MENTIONS leads to it.
-//   (:Tally {id, corpus, kind, shard, counts, since, until})
+//   (:HopRankTally {id, corpus, kind, shard, counts, since, until})
 //       A shard of the counts behind decisions on casing and spelling, as JSON. An update reads it to find what flipped.
-//   (:Judgement {corpus, question, document, relevance})
+//   (:HopRankJudgement {corpus, question, document, relevance})
 //       What somebody said of a hit (cypher/judgements.cypher): above 0, the document with that key answers the question.
 //
-//   (:Chunk)-[:PART_OF {since, until}]->(:Document)
-//   (:Chunk)-[:NEXT {since, until}]->(:Chunk)
+//   (:HopRankChunk)-[:PART_OF {since, until}]->(:HopRankDocument)
+//   (:HopRankChunk)-[:NEXT {since, until}]->(:HopRankChunk)
 //       The next chunk of the same document.
-//   (:Chunk)-[:MENTIONS {count, position, about, since, until}]->(:Entity)
+//   (:HopRankChunk)-[:MENTIONS {count, position, about, since, until}]->(:HopRankEntity)
 //       `about` if the document or section of the chunk is named after the entity.
-//   (:Chunk)-[:REFERS_TO {count, position, since, until}]->(:Document)
+//   (:HopRankChunk)-[:REFERS_TO {count, position, since, until}]->(:HopRankDocument)
 //       The text names the title of the document.
-//   (:Chunk)-[:LINKS_TO {count, relations, context, embedding, since, until}]->(:Document)
+//   (:HopRankChunk)-[:LINKS_TO {count, relations, context, embedding, since, until}]->(:HopRankDocument)
 //       The text hyperlinks the document. In a vault `relations` are the types of the links, `context` the sentences around
 //       them, and `embedding` the vector of these.
-//   (:Chunk)-[:SIMILAR {score, mutual, since, until}]->(:Chunk)
+//   (:HopRankChunk)-[:SIMILAR {score, mutual, since, until}]->(:HopRankChunk)
 //       Neighbours by cosine, which is `score`; stored once for a pair. `mutual` if each is among the other's nearest.
-//   (:Chunk)-[:CAPPED {score, mutual, since, until}]->(:Chunk)
+//   (:HopRankChunk)-[:CAPPED {score, mutual, since, until}]->(:HopRankChunk)
 //       As SIMILAR, beyond the number of links that one chunk may have. Only the next update reads it.
 //
 // THE SERVICE. `hoprank serve` writes them (cypher/jobs.cypher).
 //
-//   (:ServiceJob {id, kind, corpus, state, attempt, created_at, started_at, finished_at, request, progress, result, problem,
+//   (:HopRankServiceJob {id, kind, corpus, state, attempt, created_at, started_at, finished_at, request, progress, result, problem,
 //                 host, owner, seen, cancelling})
 //       An ingest or sync of the corpus with that name; one that reads paths, of the machine `host` alone. `request`, `progress`, `result` and `problem` are JSON. `owner` is
 //       the process that runs it, which was `seen` last at that time of the server, in milliseconds.
@@ -78,79 +78,79 @@
 // `valid_at` and `invalid_at` bound when a node or edge holds in the world, `created_at` and `expired_at` when the graph
 // knows it (cypher/knowledge/time.cypher).
 //
-//   (:KnowledgeGraph {id, name, awaited_name, created_at, version, schema_version, dimension, node_labels, edge_types, temporal})
+//   (:HopRankKnowledgeGraph {id, name, awaited_name, created_at, version, schema_version, dimension, node_labels, edge_types, temporal})
 //       A named graph. One that is not yet published has an `awaited_name` instead. `version` counts its changes,
 //       `node_labels` and `edge_types` are the names that its types have in Neo4j, `temporal` is true if anything in it has
 //       an end or begins later.
-//   (:KnowledgeNode {key, graph, id, type, labels, created_at, updated_at, valid_at, invalid_at, expired_at, embedding,
+//   (:HopRankKnowledgeNode {key, graph, id, type, labels, created_at, updated_at, valid_at, invalid_at, expired_at, embedding,
 //                    embedding_hash, text_hash, index_words, NAME, p.NAME, j.NAME})
-//       A node. `key` is the hash of the graph's id and its own. It also carries the label Graph_<graph id> and that of its
+//       A node. `key` is the hash of the graph's id and its own. It also carries the label HopRankGraph_<graph id> and that of its
 //       type: `api-design` is ApiDesign. `text_hash` is the hash of the text that a sync embedded it by.
 //       `index_words` are for full text what `folded` is in a chunk.
-//   (:KnowledgeNode)-[:TYPE {key, id, type, weight, directed, supported, created_at, valid_at, invalid_at, expired_at, NAME, p.NAME, j.NAME}]->(:KnowledgeNode)
+//   (:HopRankKnowledgeNode)-[:TYPE {key, id, type, weight, directed, supported, created_at, valid_at, invalid_at, expired_at, NAME, p.NAME, j.NAME}]->(:HopRankKnowledgeNode)
 //       An edge. TYPE is made from its type: `depends on` is DEPENDS_ON. `key` begins with the graph's id.
-//   (:KnowledgeNode)-[:CHILD_OF]->(:KnowledgeNode)
+//   (:HopRankKnowledgeNode)-[:CHILD_OF]->(:HopRankKnowledgeNode)
 //       A node to its parent.
 
 // name: constrain_catalog_id
 // mode: schema
 // There is a single catalog node; its lock separates processes that create shared indexes from those that drop them.
-CREATE CONSTRAINT catalog_id IF NOT EXISTS FOR (n:Catalog) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_catalog_id IF NOT EXISTS FOR (n:HopRankCatalog) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_corpus_id
 // mode: schema
 // Corpora are looked up by their immutable internal ids.
-CREATE CONSTRAINT corpus_id IF NOT EXISTS FOR (n:Corpus) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_corpus_id IF NOT EXISTS FOR (n:HopRankCorpus) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_corpus_name
 // mode: schema
 // Names of corpora are unique.
-CREATE CONSTRAINT corpus_name IF NOT EXISTS FOR (n:Corpus) REQUIRE n.name IS UNIQUE;
+CREATE CONSTRAINT hoprank_corpus_name IF NOT EXISTS FOR (n:HopRankCorpus) REQUIRE n.name IS UNIQUE;
 
 // name: constrain_document_id
 // mode: schema
 // A document's id is the hash of its corpus and key.
-CREATE CONSTRAINT document_id IF NOT EXISTS FOR (n:Document) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_document_id IF NOT EXISTS FOR (n:HopRankDocument) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_chunk_id
 // mode: schema
 // A chunk's id is the hash of its corpus, document key, text and occurrence.
-CREATE CONSTRAINT chunk_id IF NOT EXISTS FOR (n:Chunk) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_chunk_id IF NOT EXISTS FOR (n:HopRankChunk) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_entity_id
 // mode: schema
 // An entity's id is the hash of its corpus and name key.
-CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_entity_id IF NOT EXISTS FOR (n:HopRankEntity) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_tally_id
 // mode: schema
 // The id of a shard of counts is made from its corpus, kind, number and generation.
-CREATE CONSTRAINT tally_id IF NOT EXISTS FOR (n:Tally) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_tally_id IF NOT EXISTS FOR (n:HopRankTally) REQUIRE n.id IS UNIQUE;
 
 // name: index_tally_shard
 // mode: schema
 // Counts are read by shard.
-CREATE INDEX tally_shard IF NOT EXISTS FOR (n:Tally) ON (n.corpus, n.kind, n.shard);
+CREATE INDEX hoprank_tally_shard IF NOT EXISTS FOR (n:HopRankTally) ON (n.corpus, n.kind, n.shard);
 
 // name: index_chunk_document
 // mode: schema
 // Chunks are looked up by their document's key.
-CREATE INDEX chunk_document IF NOT EXISTS FOR (n:Chunk) ON (n.corpus, n.document);
+CREATE INDEX hoprank_chunk_document IF NOT EXISTS FOR (n:HopRankChunk) ON (n.corpus, n.document);
 
 // name: index_document_corpus
 // mode: schema
 // Documents are listed by corpus.
-CREATE INDEX document_corpus IF NOT EXISTS FOR (n:Document) ON (n.corpus, n.key);
+CREATE INDEX hoprank_document_corpus IF NOT EXISTS FOR (n:HopRankDocument) ON (n.corpus, n.key);
 
 // name: index_entity_corpus
 // mode: schema
 // Entities are listed by corpus.
-CREATE INDEX entity_corpus IF NOT EXISTS FOR (n:Entity) ON (n.corpus);
+CREATE INDEX hoprank_entity_corpus IF NOT EXISTS FOR (n:HopRankEntity) ON (n.corpus);
 
 // name: index_chunk_embedded
 // mode: schema
 // Vectors are reused by the hash of the embedded text.
-CREATE INDEX chunk_embedded IF NOT EXISTS FOR (n:Chunk) ON (n.embedded);
+CREATE INDEX hoprank_chunk_embedded IF NOT EXISTS FOR (n:HopRankChunk) ON (n.embedded);
 
 // name: create_vector_index
 // mode: schema
@@ -224,9 +224,9 @@ RETURN message;
 // name: constrain_service_job_id
 // mode: schema
 // Jobs of the service are looked up by id.
-CREATE CONSTRAINT service_job_id IF NOT EXISTS FOR (n:ServiceJob) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_service_job_id IF NOT EXISTS FOR (n:HopRankServiceJob) REQUIRE n.id IS UNIQUE;
 
 // name: index_service_job_state
 // mode: schema
 // The queue is read by state.
-CREATE INDEX service_job_state IF NOT EXISTS FOR (n:ServiceJob) ON (n.state);
+CREATE INDEX hoprank_service_job_state IF NOT EXISTS FOR (n:HopRankServiceJob) ON (n.state);

@@ -6,14 +6,14 @@
 // The corpus's `name` and, as `now`, its visible generation once the list `after` is read. The condition, which always holds, keeps
 // this order.
 CALL (<after>) {
-  MATCH (current:Corpus {id: <corpus_id>}) WHERE <after> IS NOT NULL
+  MATCH (current:HopRankCorpus {id: <corpus_id>}) WHERE <after> IS NOT NULL
   RETURN current.name AS name, current.generation AS now
 }
 
 // fragment: still_visible_now(corpus_id, after, settled)
 // As visible_now, for reads that took all for visible because the corpus was settled: no generation if a write began meanwhile.
 CALL (<after>, <settled>) {
-  MATCH (current:Corpus {id: <corpus_id>}) WHERE <after> IS NOT NULL
+  MATCH (current:HopRankCorpus {id: <corpus_id>}) WHERE <after> IS NOT NULL
   RETURN current.name AS name, CASE WHEN <settled> AND current.staging IS NOT NULL THEN -1 ELSE current.generation END AS now
 }
 
@@ -21,7 +21,7 @@ CALL (<after>, <settled>) {
 // No other corpus has vectors in the corpus's vector index: it is its own, as of each that declares fields, or that of a model by
 // which no other was embedded.
 <corpus>.filterable IS NOT NULL OR NOT EXISTS {
-  MATCH (other:Corpus|DroppedCorpus {fingerprint: <corpus>.fingerprint}) WHERE other.id <> <corpus>.id AND other.filterable IS NULL
+  MATCH (other:HopRankCorpus|HopRankDroppedCorpus {fingerprint: <corpus>.fingerprint}) WHERE other.id <> <corpus>.id AND other.filterable IS NULL
 }
 
 // fragment: metadata(item)
@@ -40,7 +40,7 @@ CALL (<after>, <settled>) {
 // during a write, because the filter is slow; otherwise all chunks are visible. So is that by corpus, which is left out where the
 // corpus is alone in the index; hits are compared with it all the same, lest one be made meanwhile. Scores are (1 + cosine) / 2.
 CYPHER 25
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, <alone_in_index(corpus)> AS alone
 CALL (corpus, generation, settled, alone) {
   CALL (corpus, generation, settled, alone) {
@@ -71,7 +71,7 @@ RETURN name, generation, now, near, near_scores;
 // params: corpus, index, text, limit
 // The best matches of the question's words, by Lucene's BM25 on the corpus's own index. During a write the index holds staged chunks
 // too, any number of which may be better, so it is read as far as needed: without a limit it returns its hits lazily.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
 CALL (generation, settled, index) {
   CALL (generation, settled, index) {
@@ -95,9 +95,9 @@ RETURN name, generation, now, matching, matching_scores;
 // The content of hits, for chunks by id: values in a fixed order, because maps with names would take twice as long to read. Of the
 // document only what is shown: its properties hold its whole text, in a vault.
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})
+MATCH (c:HopRankChunk {id: id})
 WHERE <visible(c, $generation)>
-MATCH (d:Document {corpus: $corpus, key: c.document})
+MATCH (d:HopRankDocument {corpus: $corpus, key: c.document})
 WHERE <visible(d, $generation)>
 WITH collect([c.id, c.text, c.document, c.title, c.heading, d.path, c.ordinal, c.start, c.end, c.line_start, c.line_end,
               d.centroid, <metadata(d)>, <metadata(c)>]) AS hits
@@ -109,7 +109,7 @@ RETURN name, $generation AS generation, now, hits;
 // params: ids
 // The names of entities, by id.
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:HopRankEntity {id: id})
 RETURN e.id AS id, e.name AS name;
 
 // name: chunk_documents
@@ -130,7 +130,7 @@ RETURN c.id AS id, c.document AS document, c.title AS title, c.heading AS headin
 // mode: read
 // params: corpus, generation
 // The centroids of the visible documents of several chunks.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND d.centroid IS NOT NULL
 RETURN d.key AS document, d.centroid AS centroid;
 
@@ -138,7 +138,7 @@ RETURN d.key AS document, d.centroid AS centroid;
 // mode: read
 // params: corpus
 // The corpus's name, its visible generation, and its numbers of chunks and entities.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 RETURN corpus.name AS name, corpus.generation AS generation, corpus.chunks AS chunks, corpus.entities AS entities;
 
 // name: chance

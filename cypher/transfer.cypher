@@ -4,7 +4,7 @@
 // mode: read
 // params: corpus, generation
 // The visible documents, by key.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)>
 RETURN d {.*, centroid: null} AS document ORDER BY d.key;
 
@@ -25,7 +25,7 @@ RETURN c {
 // mode: read
 // params: corpus, generation
 // The entities that are mentioned, by key. Others are of a run that ended in the middle.
-MATCH (e:Entity {corpus: $corpus})
+MATCH (e:HopRankEntity {corpus: $corpus})
 WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> }
 RETURN e.key AS key, e.name AS name ORDER BY e.key;
 
@@ -33,7 +33,7 @@ RETURN e.key AS key, e.name AS name ORDER BY e.key;
 // mode: read
 // params: corpus, generation
 // The visible shards of counts, by kind and shard.
-MATCH (t:Tally {corpus: $corpus})
+MATCH (t:HopRankTally {corpus: $corpus})
 WHERE <visible(t, $generation)>
 RETURN t.kind AS kind, t.shard AS shard, t.counts AS counts ORDER BY kind, shard;
 
@@ -45,14 +45,14 @@ MATCH (c:$($label)) WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 MATCH (c)-[r]->(t)
 WHERE <visible(r, $generation)>
-RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:Chunk THEN [t.document, t.ordinal] ELSE t.key END AS target,
+RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:HopRankChunk THEN [t.document, t.ordinal] ELSE t.key END AS target,
        properties(r) AS properties;
 
 // name: stored_documents_whole
 // mode: read
 // params: corpus, generation, live
 // The visible documents with all that they have, by key.
-MATCH (d:Document {corpus: $corpus}) WHERE <visible(d, $generation)>
+MATCH (d:HopRankDocument {corpus: $corpus}) WHERE <visible(d, $generation)>
 RETURN d {.*, until: $live} AS properties ORDER BY d.key;
 
 // name: stored_chunks_whole
@@ -68,7 +68,7 @@ RETURN labels(c) AS labels, c {.*, until: $live, embedding: null} AS properties,
 // mode: read
 // params: corpus, generation
 // The entities that are mentioned, with all that they have.
-MATCH (e:Entity {corpus: $corpus})
+MATCH (e:HopRankEntity {corpus: $corpus})
 WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> }
 RETURN e {.*} AS properties;
 
@@ -76,7 +76,7 @@ RETURN e {.*} AS properties;
 // mode: read
 // params: corpus, generation, live
 // The visible shards of counts with all that they have.
-MATCH (t:Tally {corpus: $corpus}) WHERE <visible(t, $generation)>
+MATCH (t:HopRankTally {corpus: $corpus}) WHERE <visible(t, $generation)>
 RETURN t {.*, until: $live} AS properties;
 
 // name: stored_edges_whole
@@ -95,9 +95,9 @@ RETURN type(r) AS kind, c.id AS source, t.id AS target, r {.*, until: $live, emb
 // The nodes of which neo4j-admin could import some properties as JSON only.
 CYPHER 25
 CALL () {
-  MATCH (n:Corpus {id: $corpus}) RETURN n
+  MATCH (n:HopRankCorpus {id: $corpus}) RETURN n
   UNION ALL
-  MATCH (n:Document {corpus: $corpus}) RETURN n
+  MATCH (n:HopRankDocument {corpus: $corpus}) RETURN n
   UNION ALL
   MATCH (n:$($label)) RETURN n
 }
@@ -134,7 +134,7 @@ SET r += row.properties;
 // mode: read
 // params: corpus, generation, limit
 // The entities with the most mentions, and their numbers of mentions.
-MATCH (e:Entity {corpus: $corpus})
+MATCH (e:HopRankEntity {corpus: $corpus})
 WITH e, COUNT { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> } AS mentions
 ORDER BY mentions DESC, e.key LIMIT $limit
 RETURN e.name AS name, mentions;
@@ -152,29 +152,29 @@ RETURN kind, degree, count(*) AS chunks ORDER BY kind, degree;
 // mode: read
 // params: corpus
 // A corpus's creation time, its writer and the start of the writer's lease.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 RETURN toString(corpus.created_at) AS created_at, corpus.writer AS writer, corpus.writer_since AS writer_since;
 
 // name: set_examples
 // mode: write
 // params: corpus, questions
 // Keep questions with a corpus that the explorer offers to ask.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 SET corpus.examples = $questions;
 
 // name: example_questions
 // mode: read
 // params: corpus
 // The questions that were kept with a corpus, in order.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 RETURN coalesce(corpus.examples, []) AS questions;
 
 // name: linked_names
 // mode: read
 // params: corpus, generation, names
 // Pairs of these entities that passages mention together, and in how many passages; the rarest first, where they tell most.
-MATCH (a:Entity {corpus: $corpus}) WHERE a.name IN $names
-MATCH (a)<-[r:MENTIONS]-(c:Chunk)-[s:MENTIONS]->(b:Entity)
+MATCH (a:HopRankEntity {corpus: $corpus}) WHERE a.name IN $names
+MATCH (a)<-[r:MENTIONS]-(c:HopRankChunk)-[s:MENTIONS]->(b:HopRankEntity)
 WHERE b.name IN $names AND a.key < b.key AND <visible(r, $generation)> AND <visible(s, $generation)>
 WITH a.name AS one, b.name AS other, count(*) AS together
 RETURN one, other, together ORDER BY together, one, other;
@@ -183,7 +183,7 @@ RETURN one, other, together ORDER BY together, one, other;
 // mode: read
 // params: corpus, generation, limit
 // The titles of the documents to which the most passages of others lead, by a link or by their title.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND d.title <> ''
 WITH d, COUNT { (d)<-[r:REFERS_TO|LINKS_TO]-() WHERE <visible(r, $generation)> } AS links
 WHERE links > 0
@@ -193,8 +193,8 @@ RETURN d.title AS title ORDER BY links DESC, d.key LIMIT $limit;
 // mode: write
 // params: corpus, writer, name
 // Rename a leased corpus; no row if the name is taken.
-MATCH (corpus:Corpus {id: $corpus, writer: $writer})
-WHERE NOT EXISTS { MATCH (:Corpus {name: $name}) }
+MATCH (corpus:HopRankCorpus {id: $corpus, writer: $writer})
+WHERE NOT EXISTS { MATCH (:HopRankCorpus {name: $name}) }
 SET corpus.name = $name
 RETURN corpus.name AS name;
 
@@ -202,14 +202,14 @@ RETURN corpus.name AS name;
 // mode: write
 // params: corpus, writer, successor
 // Replace a leased corpus by its successor, which takes the name and the judgements; the old corpus is marked as dropped.
-MATCH (corpus:Corpus {id: $corpus, writer: $writer})
-MATCH (successor:Corpus {id: $successor})
-SET corpus:DroppedCorpus
-REMOVE corpus:Corpus
+MATCH (corpus:HopRankCorpus {id: $corpus, writer: $writer})
+MATCH (successor:HopRankCorpus {id: $successor})
+SET corpus:HopRankDroppedCorpus
+REMOVE corpus:HopRankCorpus
 SET successor.name = corpus.name, successor.examples = corpus.examples
 WITH corpus, successor
 CALL (corpus, successor) {
-  MATCH (j:Judgement {corpus: corpus.id})
+  MATCH (j:HopRankJudgement {corpus: corpus.id})
   SET j.corpus = successor.id
 }
 RETURN successor.name AS name;

@@ -8,7 +8,7 @@ CALL () {
   WHERE <visible(c, $generation)>
   RETURN c AS source, null AS target, 1.0 AS weight
   UNION ALL
-  MATCH (e:Entity {corpus: $corpus})
+  MATCH (e:HopRankEntity {corpus: $corpus})
   CALL (e) {
     MATCH (e)<-[r:MENTIONS]-(c)
     WHERE <visible(r, $generation)> AND <visible(c, $generation)>
@@ -19,7 +19,7 @@ CALL () {
   UNWIND mentions AS mention
   RETURN mention AS source, e AS target, log(1 + toFloat($chunks) / frequency) AS weight
   UNION ALL
-  MATCH (c:$($label))-[r:REFERS_TO|LINKS_TO]->(d:Document)
+  MATCH (c:$($label))-[r:REFERS_TO|LINKS_TO]->(d:HopRankDocument)
   WHERE <visible(r, $generation)> AND NOT <retired(c, $generation)>
   CALL (d) {
     MATCH (d)<-[p:PART_OF]-(t)
@@ -29,7 +29,7 @@ CALL () {
   UNWIND parts AS target
   RETURN c AS source, target, CASE type(r) WHEN 'REFERS_TO' THEN $title ELSE $link END / size(parts) AS weight
   UNION ALL
-  MATCH (c:$($label))-[r:SIMILAR|NEXT]->(target:Chunk)
+  MATCH (c:$($label))-[r:SIMILAR|NEXT]->(target:HopRankChunk)
   WHERE <visible(r, $generation)> AND NOT <retired(c, $generation)> AND NOT <retired(target, $generation)>
   RETURN c AS source, target, CASE type(r) WHEN 'SIMILAR' THEN $similar * r.score + $least ELSE $next END AS weight
 }
@@ -56,10 +56,10 @@ CALL gds.graph.drop($graph, false) YIELD graphName RETURN graphName;
 // logging and the estimate of memory take as long as half an iteration each.
 CALL () {
   UNWIND $chunk_seeds AS seed
-  MATCH (n:Chunk {id: seed.id}) RETURN n, seed.weight AS weight
+  MATCH (n:HopRankChunk {id: seed.id}) RETURN n, seed.weight AS weight
   UNION ALL
   UNWIND $entity_seeds AS seed
-  MATCH (n:Entity {id: seed.id}) RETURN n, seed.weight AS weight
+  MATCH (n:HopRankEntity {id: seed.id}) RETURN n, seed.weight AS weight
 }
 WITH collect([n, weight]) AS sources
 WHERE size(sources) > 0
@@ -70,7 +70,7 @@ CALL gds.pageRank.stream($graph, {
 WITH nodeId, score WHERE score > 0
 ORDER BY score DESC LIMIT 4 * $limit
 WITH gds.util.asNode(nodeId) AS c, score
-WHERE c:Chunk
+WHERE c:HopRankChunk
 WITH c, score LIMIT $limit
 RETURN collect(c.id) AS ids, collect(score) AS scores;
 
@@ -90,7 +90,7 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 // Both rankings are ordered as the client orders them, ties by id: it fuses them in the same way, and expects its seeds expanded.
 // Outside of writes all nodes and edges are visible, and visibility isn't checked.
 CYPHER 25
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, <alone_in_index(corpus)> AS alone
 // near, near_scores: candidates by vector
 CALL (corpus, generation, settled, alone) {
@@ -133,7 +133,7 @@ CALL (corpus, generation, settled) {
 // named: the entities of the question's names
 CALL (generation, settled) {
   UNWIND $names AS name
-  MATCH (e:Entity {id: name})
+  MATCH (e:HopRankEntity {id: name})
   WITH generation, settled, e, CASE WHEN settled THEN COUNT { (e)<-[:MENTIONS]-() }
     ELSE COUNT { (e)<-[r:MENTIONS]-(c) WHERE <visible(r, generation)> AND <visible(c, generation)> } END AS frequency
   WHERE frequency > 0
@@ -172,7 +172,7 @@ CALL (some_twice) {
 WITH *, [place IN range(0, size(matching) - 1) WHERE NOT matching[place] IN near] AS further
 CALL () {
   UNWIND coalesce($seeds, []) AS id
-  MATCH (c:Chunk {id: id})
+  MATCH (c:HopRankChunk {id: id})
   RETURN collect(c.id) AS given, collect(c.document) AS given_documents
 }
 WITH *, given + near + [place IN further | matching[place]] AS candidates,
@@ -181,12 +181,12 @@ WITH *, given + near + [place IN further | matching[place]] AS candidates,
 CALL (settled, generation, chunks, named) {
   CALL (settled, generation, chunks, named) {
     UNWIND chunks AS id
-    MATCH (c:Chunk {id: id})-[r:MENTIONS]->(e)
+    MATCH (c:HopRankChunk {id: id})-[r:MENTIONS]->(e)
     WHERE settled OR <visible(r, generation)>
     RETURN e, [id, r.about] AS mention
     UNION ALL
     UNWIND named AS name
-    MATCH (e:Entity {id: name.id})
+    MATCH (e:HopRankEntity {id: name.id})
     RETURN e, null AS mention
   }
   WITH settled, generation, e, collect(mention) AS of_seeds, CASE WHEN settled THEN COUNT { (e)<-[:MENTIONS]-() }
@@ -203,7 +203,7 @@ CALL (settled, generation, chunks, named) {
 // links: [seed, type, [chunk of the linked document, ...], their number, similarity of the link's sentence to the question or null]
 CALL (settled, generation, chunks, candidates, documents) {
   UNWIND chunks AS id
-  MATCH (:Chunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
+  MATCH (:HopRankChunk {id: id})-[r:REFERS_TO|LINKS_TO]->(d)
   WHERE settled OR <visible(r, generation)>
   WITH settled, generation, candidates, documents, d, collect([id, r]) AS sources
   MATCH (d)<-[p:PART_OF]-(t)
@@ -222,7 +222,7 @@ CALL (settled, generation, chunks, candidates, documents) {
 // backlinks: [chunk, type, seed, how many chunks the seed's document has, similarity as above]
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
-  MATCH (:Chunk {id: id})-[:PART_OF]->(d)
+  MATCH (:HopRankChunk {id: id})-[:PART_OF]->(d)
   WITH settled, generation, id, d, CASE WHEN settled THEN COUNT { (d)<-[:PART_OF]-() }
     ELSE COUNT { (d)<-[p:PART_OF]-(part) WHERE <visible(p, generation)> AND <visible(part, generation)> } END AS parts
   MATCH (d)<-[r:REFERS_TO|LINKS_TO]-(t)
@@ -234,7 +234,7 @@ CALL (settled, generation, chunks) {
 // beside: [seed, chunk, type, cosine or null]
 CALL (settled, generation, chunks) {
   UNWIND chunks AS id
-  MATCH (:Chunk {id: id})-[r:SIMILAR|NEXT]-(t)
+  MATCH (:HopRankChunk {id: id})-[r:SIMILAR|NEXT]-(t)
   WHERE (settled OR <visible(r, generation)>) AND <in_boxes(t, $boxes)>
   RETURN collect([id, t.id, type(r), r.score]) AS beside
 }

@@ -22,7 +22,7 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
     found: Dump = defaultdict(set)
     names: dict[str, Any] = {}
     nodes = cypher(
-        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND (n:Document OR n:Entity OR n:Tally))"
+        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND (n:HopRankDocument OR n:HopRankEntity OR n:HopRankTally))"
         " RETURN labels(n) AS labels, properties(n) AS p",
         label=corpus.label,
         id=corpus.id,
@@ -58,9 +58,9 @@ def centroids(generation: int, nodes: Iterable[tuple[list[str], Mapping[str, Any
     visible = [(labels, p) for labels, p in nodes if "since" in p and p["since"] <= generation < p["until"]]
     vectors: dict[str, list[list[float]]] = defaultdict(list)
     for labels, p in visible:
-        if "Chunk" in labels:
+        if "HopRankChunk" in labels:
             vectors[p["document"]].append(p["embedding"])
-    documents = {p["key"]: p.get("centroid") for labels, p in visible if "Document" in labels}
+    documents = {p["key"]: p.get("centroid") for labels, p in visible if "HopRankDocument" in labels}
     for key, centroid in documents.items():
         assert (centroid is None) == (len(vectors[key]) < 2), f"{key} has {len(vectors[key])} chunks"
         if centroid is not None:
@@ -75,10 +75,10 @@ def add_counts(found: Dump, generation: int, p: Mapping[str, Any]) -> None:
 
 
 def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple[Any, ...]]:
-    if "Entity" in labels:
+    if "HopRankEntity" in labels:
         return "entities", p["key"], (p["key"], p["name"])
     metadata = json.dumps({key: value for key, value in p.items() if key.startswith("metadata.")}, sort_keys=True)
-    if "Document" in labels:
+    if "HopRankDocument" in labels:
         return "documents", p["key"], (p["key"], p["title"], p["path"], p["hash"], metadata)
     columns = "ordinal text title heading start end line_start line_end tokens embedded".split()
     values = (

@@ -4,7 +4,7 @@
 // mode: read
 // params: corpus, kind, shards, generation
 // The visible shards of counts of one kind.
-MATCH (t:Tally {corpus: $corpus, kind: $kind})
+MATCH (t:HopRankTally {corpus: $corpus, kind: $kind})
 WHERE t.shard IN $shards AND <visible(t, $generation)>
 RETURN t.shard AS shard, t.counts AS counts;
 
@@ -14,8 +14,8 @@ RETURN t.shard AS shard, t.counts AS counts;
 // Write shards of counts of one kind, and retire those that they replace: the visible generation is their last.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MERGE (t:Tally {id: row.id})
+MERGE (t:HopRankTally {id: row.id})
 SET t += row.properties
 WITH row
-MATCH (old:Tally {corpus: $corpus, kind: $kind, shard: row.shard}) WHERE <visible(old, $generation)>
+MATCH (old:HopRankTally {corpus: $corpus, kind: $kind, shard: row.shard}) WHERE <visible(old, $generation)>
 SET old.until = $until;

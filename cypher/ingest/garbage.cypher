@@ -15,7 +15,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 // params: corpus, generation, limit, writer
 // Delete counts that a crashed run left staged; return the number of shards.
 <leased($corpus, $writer)>
-MATCH (t:Tally {corpus: $corpus}) WHERE <staged(t, $generation)>
+MATCH (t:HopRankTally {corpus: $corpus}) WHERE <staged(t, $generation)>
 WITH t LIMIT $limit
 DELETE t
 RETURN count(*) AS changed;
@@ -41,7 +41,7 @@ REMOVE corpus.staging;
 // mode: read
 // params: corpus, generation
 // The documents that a crashed run left staged.
-MATCH (d:Document {corpus: $corpus}) WHERE <staged(d, $generation)> RETURN d.id AS id;
+MATCH (d:HopRankDocument {corpus: $corpus}) WHERE <staged(d, $generation)> RETURN d.id AS id;
 
 // name: undo_staged_edges
 // mode: write
@@ -71,9 +71,9 @@ RETURN count(*) AS changed;
 CALL () {
   MATCH (n:$($label)) WHERE <retiring(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Document {corpus: $corpus}) WHERE <retiring(n, $generation)> RETURN n
+  MATCH (n:HopRankDocument {corpus: $corpus}) WHERE <retiring(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Tally {corpus: $corpus}) WHERE <retiring(n, $generation)> RETURN n
+  MATCH (n:HopRankTally {corpus: $corpus}) WHERE <retiring(n, $generation)> RETURN n
 }
 WITH n LIMIT $limit
 SET n.until = $live
@@ -85,7 +85,7 @@ RETURN count(*) AS changed;
 // Delete retired edges, given as rows of {source, kind, target}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.source})-[r]->(target)
+MATCH (c:HopRankChunk {id: row.source})-[r]->(target)
 WHERE type(r) = row.kind AND target.id = row.target AND <retired(r, $generation)>
 DELETE r;
 
@@ -97,9 +97,9 @@ DELETE r;
 CALL () {
   MATCH (n:$($label)) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Document {corpus: $corpus}) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
+  MATCH (n:HopRankDocument {corpus: $corpus}) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
   UNION ALL
-  MATCH (n:Tally {corpus: $corpus}) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
+  MATCH (n:HopRankTally {corpus: $corpus}) WHERE <retired(n, $generation)> OR <staged(n, $generation)> RETURN n
 }
 WITH n LIMIT $limit
 DETACH DELETE n
@@ -121,7 +121,7 @@ RETURN count(*) AS changed;
 // Delete those of the entities that have no mention left.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (e:Entity {id: row.id}) WHERE NOT (e)<-[:MENTIONS]-()
+MATCH (e:HopRankEntity {id: row.id}) WHERE NOT (e)<-[:MENTIONS]-()
 DELETE e;
 
 // name: collect_entities
@@ -129,7 +129,7 @@ DELETE e;
 // params: corpus, limit, writer
 // Delete all entities without mentions; return their number.
 <leased($corpus, $writer)>
-MATCH (e:Entity {corpus: $corpus}) WHERE NOT (e)<-[:MENTIONS]-()
+MATCH (e:HopRankEntity {corpus: $corpus}) WHERE NOT (e)<-[:MENTIONS]-()
 WITH e LIMIT $limit
 DELETE e
 RETURN count(*) AS changed;

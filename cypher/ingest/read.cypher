@@ -4,7 +4,7 @@
 // mode: read
 // params: corpus, generation
 // Key, title, hashes and path of each visible document.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)>
 RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash, d.path AS path;
 
@@ -13,7 +13,7 @@ RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash,
 // params: hashes, labels
 // The number of texts, given by hash, that have a vector of this model in any corpus; its chunks have one of the labels.
 UNWIND $hashes AS hash
-WITH hash WHERE EXISTS { MATCH (c:Chunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL }
+WITH hash WHERE EXISTS { MATCH (c:HopRankChunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL }
 RETURN count(hash) AS stored;
 
 // name: count_edges_of
@@ -21,7 +21,7 @@ RETURN count(hash) AS stored;
 // params: corpus, keys, generation
 // The number of edges of the documents' chunks and of edges to the documents.
 UNWIND $keys AS key
-MATCH (d:Document {corpus: $corpus, key: key})<-[p:PART_OF]-(c)
+MATCH (d:HopRankDocument {corpus: $corpus, key: key})<-[p:PART_OF]-(c)
 WHERE <visible(p, $generation)>
 CALL (c, d) {
   MATCH (c)-[r]-() WHERE <visible(r, $generation)> RETURN r
@@ -37,7 +37,7 @@ RETURN count(DISTINCT r) AS edges;
 // that came with a file.
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (c:Chunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL
+  MATCH (c:HopRankChunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL
   RETURN c.embedding AS vector LIMIT 1
 }
 RETURN hash, vector;
@@ -47,7 +47,7 @@ RETURN hash, vector;
 // params: corpus, keys
 // All stored chunks of the documents, including staged and retired ones, by document and ordinal.
 UNWIND $keys AS key
-MATCH (c:Chunk {corpus: $corpus, document: key})
+MATCH (c:HopRankChunk {corpus: $corpus, document: key})
 WITH c ORDER BY c.document, c.ordinal
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
@@ -76,7 +76,7 @@ RETURN DISTINCT c.document AS document, c.title AS title, c.heading AS heading;
 // params: ids, kinds, generation
 // The visible edges of the kinds from the chunks; targets by id.
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})-[r]->(target)
+MATCH (c:HopRankChunk {id: id})-[r]->(target)
 WHERE type(r) IN $kinds AND <visible(r, $generation)>
 RETURN type(r) AS kind, id AS source, target.id AS target, properties(r) AS properties;
 

@@ -13,7 +13,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, vector(c.embedd
 // params: ids, generation
 // For each chunk: its number of similar pairs, the length of its neighbour list, and the lowest score in that list.
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})
+MATCH (c:HopRankChunk {id: id})
 OPTIONAL MATCH (c)-[r:SIMILAR|CAPPED]-()
 WHERE <visible(r, $generation)>
 WITH id, r, r.mutual OR startNode(r) = c AS listed
@@ -25,7 +25,7 @@ RETURN id, count(r) AS degree, count(CASE WHEN listed THEN 1 END) AS listed,
 // params: ids, generation
 // The similar pairs of the chunks, each with the position of the other chunk.
 UNWIND $ids AS id
-MATCH (c:Chunk {id: id})-[r:SIMILAR|CAPPED]-(other)
+MATCH (c:HopRankChunk {id: id})-[r:SIMILAR|CAPPED]-(other)
 WHERE <visible(r, $generation)>
 RETURN id, other.id AS other, other.document AS document, other.ordinal AS ordinal, type(r) AS kind, r.score AS score,
        r.mutual AS mutual, startNode(r) = c AS leaves;
@@ -37,7 +37,7 @@ RETURN id, other.id AS other, other.document AS document, other.ordinal AS ordin
 // The nearest chunks of each chunk by the vector index, in a generation that may still be staged.
 CYPHER 25
 UNWIND $ids AS id
-MATCH (q:Chunk {id: id})
+MATCH (q:HopRankChunk {id: id})
 CALL (q) {
   MATCH (c:<vector_index>)
   SEARCH c IN (VECTOR INDEX <vector_index> FOR q.embedding

@@ -6,7 +6,7 @@
 // Record the new paths of documents: rows of {key, path}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (d:Document {corpus: $corpus, key: row.key})
+MATCH (d:HopRankDocument {corpus: $corpus, key: row.key})
 WHERE <visible(d, $generation)>
 SET d.path = row.path;
 
@@ -24,7 +24,7 @@ RETURN c.id AS id, c.title AS title, c.heading AS heading, c.text AS text;
 // Give chunks their words for the full-text index: rows of {id, folded}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.id})
+MATCH (c:HopRankChunk {id: row.id})
 SET c.folded = row.folded;
 
 // name: set_folding
@@ -47,7 +47,7 @@ SET corpus.analyzer = $analyzer;
 // Write documents that the corpus lacks.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MERGE (d:Document {id: row.id})
+MERGE (d:HopRankDocument {id: row.id})
 ON CREATE SET d = row.properties;
 
 // name: stage_centroids
@@ -56,7 +56,7 @@ ON CREATE SET d = row.properties;
 // Give documents the centroids of their chunks: rows of {id, centroid}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (d:Document {id: row.id}) SET d.centroid = row.centroid;
+MATCH (d:HopRankDocument {id: row.id}) SET d.centroid = row.centroid;
 
 // name: stage_chunks
 // mode: write
@@ -65,7 +65,7 @@ MATCH (d:Document {id: row.id}) SET d.centroid = row.centroid;
 CYPHER 25
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MERGE (c:Chunk {id: row.id})
+MERGE (c:HopRankChunk {id: row.id})
 ON CREATE SET c = row.properties
 SET c:$($labels)
 WITH c, row WHERE c.embedding IS NULL
@@ -77,7 +77,7 @@ CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector));
 // Write entities with their names.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MERGE (e:Entity {id: row.id})
+MERGE (e:HopRankEntity {id: row.id})
 SET e.corpus = $corpus, e.key = row.key, e.name = row.name;
 
 // name: stage_edges_to_chunks
@@ -86,9 +86,9 @@ SET e.corpus = $corpus, e.key = row.key, e.name = row.name;
 // Write edges from a chunk to chunks: rows of {source, edges: [{kind, target, properties}]}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.source})
+MATCH (c:HopRankChunk {id: row.source})
 UNWIND row.edges AS edge
-MATCH (target:Chunk {id: edge.target})
+MATCH (target:HopRankChunk {id: edge.target})
 CREATE (c)-[r:$(edge.kind)]->(target)
 SET r = edge.properties;
 
@@ -98,9 +98,9 @@ SET r = edge.properties;
 // Write edges from a chunk to documents: rows of {source, edges: [{kind, target, properties}]}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.source})
+MATCH (c:HopRankChunk {id: row.source})
 UNWIND row.edges AS edge
-MATCH (target:Document {id: edge.target})
+MATCH (target:HopRankDocument {id: edge.target})
 CREATE (c)-[r:$(edge.kind)]->(target)
 SET r = edge.properties;
 
@@ -110,9 +110,9 @@ SET r = edge.properties;
 // Write edges from a chunk to entities: rows of {source, edges: [{kind, target, properties}]}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.source})
+MATCH (c:HopRankChunk {id: row.source})
 UNWIND row.edges AS edge
-MATCH (target:Entity {id: edge.target})
+MATCH (target:HopRankEntity {id: edge.target})
 CREATE (c)-[r:$(edge.kind)]->(target)
 SET r = edge.properties;
 
@@ -131,7 +131,7 @@ CALL db.create.setRelationshipVectorProperty(r, 'embedding', row.vector);
 // Retire chunks: the visible generation is their last.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.id}) SET c.until = $until;
+MATCH (c:HopRankChunk {id: row.id}) SET c.until = $until;
 
 // name: retire_documents
 // mode: write
@@ -139,7 +139,7 @@ MATCH (c:Chunk {id: row.id}) SET c.until = $until;
 // Retire documents: the visible generation is their last.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (d:Document {id: row.id}) SET d.until = $until;
+MATCH (d:HopRankDocument {id: row.id}) SET d.until = $until;
 
 // name: retire_edges
 // mode: write
@@ -147,7 +147,7 @@ MATCH (d:Document {id: row.id}) SET d.until = $until;
 // Retire edges, given as rows of {source, kind, target}: the visible generation is their last.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.source})-[r]->(target)
+MATCH (c:HopRankChunk {id: row.source})-[r]->(target)
 WHERE type(r) = row.kind AND target.id = row.target AND <visible(r, $generation)>
 SET r.until = $until;
 
@@ -163,11 +163,11 @@ SET corpus += $properties, corpus.generation = $generation + 1
 WITH corpus
 CALL () {
   UNWIND $documents AS row
-  MATCH (d:Document {id: row.id}) SET d = row.properties
+  MATCH (d:HopRankDocument {id: row.id}) SET d = row.properties
 }
 CALL () {
   UNWIND $chunks AS row
-  MATCH (c:Chunk {id: row.id})
+  MATCH (c:HopRankChunk {id: row.id})
   FOREACH (old IN [name IN keys(c) WHERE name STARTS WITH 'metadata.'] | REMOVE c[old])
   SET c += row.properties
   WITH c, row WHERE row.vector IS NOT NULL
@@ -175,6 +175,6 @@ CALL () {
 }
 CALL () {
   UNWIND $spellings AS row
-  MATCH (e:Entity {id: row.id}) SET e.name = row.name
+  MATCH (e:HopRankEntity {id: row.id}) SET e.name = row.name
 }
 RETURN corpus.generation AS generation;

@@ -4,16 +4,16 @@
 // mode: read
 // params: corpus, ids
 // The visible documents, chunks and entities with these ids.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 UNWIND $ids AS id
 CALL (corpus, id) {
-  MATCH (n:Chunk {id: id}) WHERE n.corpus = corpus.id AND <visible(n, corpus.generation)>
+  MATCH (n:HopRankChunk {id: id}) WHERE n.corpus = corpus.id AND <visible(n, corpus.generation)>
   RETURN n, 'chunk' AS type
   UNION ALL
-  MATCH (n:Document {id: id}) WHERE n.corpus = corpus.id AND <visible(n, corpus.generation)>
+  MATCH (n:HopRankDocument {id: id}) WHERE n.corpus = corpus.id AND <visible(n, corpus.generation)>
   RETURN n, 'document' AS type
   UNION ALL
-  MATCH (n:Entity {id: id}) WHERE n.corpus = corpus.id
+  MATCH (n:HopRankEntity {id: id}) WHERE n.corpus = corpus.id
     AND EXISTS { (n)<-[r:MENTIONS]-() WHERE <visible(r, corpus.generation)> }
   RETURN n, 'entity' AS type
 }
@@ -25,15 +25,15 @@ RETURN type, properties(n) AS stored,
 // mode: read
 // params: corpus, label, type, property, value
 // The visible nodes of one type (null: of any) that have $property = $value (null: no condition).
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 CALL (corpus) {
   MATCH (n:$($label)) WHERE <visible(n, corpus.generation)>
   RETURN n, 'chunk' AS type
   UNION ALL
-  MATCH (n:Document {corpus: corpus.id}) WHERE <visible(n, corpus.generation)>
+  MATCH (n:HopRankDocument {corpus: corpus.id}) WHERE <visible(n, corpus.generation)>
   RETURN n, 'document' AS type
   UNION ALL
-  MATCH (n:Entity {corpus: corpus.id})
+  MATCH (n:HopRankEntity {corpus: corpus.id})
   WHERE EXISTS { (n)<-[r:MENTIONS]-() WHERE <visible(r, corpus.generation)> }
   RETURN n, 'entity' AS type
 }
@@ -47,7 +47,7 @@ RETURN type, properties(n) AS stored,
 // mode: read
 // params: corpus, label, type
 // The visible edges of one type (null: of any).
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 MATCH (a:$($label))-[r]->(b)
 WHERE <visible(r, corpus.generation)> AND ($type IS NULL OR type(r) = $type)
 RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
@@ -56,9 +56,9 @@ RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 // mode: read
 // params: corpus, id, types, direction, undirected
 // The visible edges of some types (null: of any) from a node to its neighbours; undirected ones in any direction.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 CALL () {
-  MATCH (n:Chunk {id: $id}) RETURN n UNION ALL MATCH (n:Document {id: $id}) RETURN n UNION ALL MATCH (n:Entity {id: $id}) RETURN n
+  MATCH (n:HopRankChunk {id: $id}) RETURN n UNION ALL MATCH (n:HopRankDocument {id: $id}) RETURN n UNION ALL MATCH (n:HopRankEntity {id: $id}) RETURN n
 }
 MATCH (n)-[r]-()
 WHERE <visible(r, corpus.generation)> AND ($types IS NULL OR type(r) IN $types)
@@ -69,8 +69,8 @@ RETURN type(r) AS kind, properties(r) AS stored, startNode(r).id AS source, endN
 // mode: read
 // params: corpus, ids
 // The visible edges whose endpoints are both among these nodes; the source of every edge is a chunk.
-MATCH (corpus:Corpus {id: $corpus})
-MATCH (a:Chunk) WHERE a.id IN $ids
+MATCH (corpus:HopRankCorpus {id: $corpus})
+MATCH (a:HopRankChunk) WHERE a.id IN $ids
 MATCH (a)-[r]->(b)
 WHERE b.id IN $ids AND <visible(r, corpus.generation)>
 RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
@@ -79,10 +79,10 @@ RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 // mode: read
 // params: corpus, ids, types, direction, undirected
 // The steps from each of these nodes: the neighbours' ids and the edges' weights as two lists.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 UNWIND $ids AS id
 CALL (id) {
-  MATCH (n:Chunk {id: id}) RETURN n UNION ALL MATCH (n:Document {id: id}) RETURN n UNION ALL MATCH (n:Entity {id: id}) RETURN n
+  MATCH (n:HopRankChunk {id: id}) RETURN n UNION ALL MATCH (n:HopRankDocument {id: id}) RETURN n UNION ALL MATCH (n:HopRankEntity {id: id}) RETURN n
 }
 CALL (corpus, n) {
   MATCH (n)-[r]-(m)
@@ -96,9 +96,9 @@ RETURN id, ids, weights;
 // mode: read
 // params: corpus, ids
 // The edges between these documents and entities by way of the documents' passages, and the number of passages of each.
-MATCH (corpus:Corpus {id: $corpus})
-MATCH (d:Document) WHERE d.id IN $ids
-MATCH (d)<-[p:PART_OF]-(c:Chunk)-[r:MENTIONS|REFERS_TO|LINKS_TO]->(t)
+MATCH (corpus:HopRankCorpus {id: $corpus})
+MATCH (d:HopRankDocument) WHERE d.id IN $ids
+MATCH (d)<-[p:PART_OF]-(c:HopRankChunk)-[r:MENTIONS|REFERS_TO|LINKS_TO]->(t)
 WHERE t.id IN $ids AND t <> d AND <visible(p, corpus.generation)> AND <visible(r, corpus.generation)>
 RETURN d.id AS source, type(r) AS kind, t.id AS target, count(DISTINCT c) AS passages, type(r) <> 'MENTIONS' AS directed;
 
@@ -106,23 +106,23 @@ RETURN d.id AS source, type(r) AS kind, t.id AS target, count(DISTINCT c) AS pas
 // mode: read
 // params: corpus, label
 // The visible generation, and its numbers of nodes and edges.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 RETURN corpus.generation AS generation,
        COUNT { (c:$($label)) WHERE <visible(c, corpus.generation)> }
-       + COUNT { (d:Document {corpus: corpus.id}) WHERE <visible(d, corpus.generation)> }
-       + COUNT { (e:Entity {corpus: corpus.id}) WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE <visible(r, corpus.generation)> } } AS nodes,
+       + COUNT { (d:HopRankDocument {corpus: corpus.id}) WHERE <visible(d, corpus.generation)> }
+       + COUNT { (e:HopRankEntity {corpus: corpus.id}) WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE <visible(r, corpus.generation)> } } AS nodes,
        COUNT { (c:$($label))-[r]->() WHERE <visible(r, corpus.generation)> } AS edges;
 
 // name: project_corpus
 // mode: read
 // params: projection, corpus, label, direction, undirected
 // Project the visible generation for PageRank: edges point in the direction in which they are followed, undirected ones in both.
-MATCH (corpus:Corpus {id: $corpus})
+MATCH (corpus:HopRankCorpus {id: $corpus})
 CALL (corpus) {
   MATCH (n:$($label)) WHERE <visible(n, corpus.generation)>
   RETURN n AS source, null AS target, 0.0 AS weight
   UNION ALL
-  MATCH (n:Document {corpus: corpus.id}) WHERE <visible(n, corpus.generation)>
+  MATCH (n:HopRankDocument {corpus: corpus.id}) WHERE <visible(n, corpus.generation)>
   RETURN n AS source, null AS target, 0.0 AS weight
   UNION ALL
   MATCH (a:$($label))-[r]->(b)
@@ -143,7 +143,7 @@ RETURN gds.graph.project($projection, source, target, {relationshipProperties: {
 // Returns the best nodes, and the total score of all.
 UNWIND $seeds AS seed
 CALL (seed) {
-  MATCH (n:Chunk {id: seed.key}) RETURN n UNION ALL MATCH (n:Document {id: seed.key}) RETURN n UNION ALL MATCH (n:Entity {id: seed.key}) RETURN n
+  MATCH (n:HopRankChunk {id: seed.key}) RETURN n UNION ALL MATCH (n:HopRankDocument {id: seed.key}) RETURN n UNION ALL MATCH (n:HopRankEntity {id: seed.key}) RETURN n
 }
 WITH collect([n, seed.weight]) AS sources
 CALL gds.pageRank.stream($projection, {

@@ -1,22 +1,22 @@
 // name: constrain_graph_id
 // mode: schema
 // A knowledge graph has a unique, immutable internal id.
-CREATE CONSTRAINT graph_id IF NOT EXISTS FOR (n:KnowledgeGraph) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT hoprank_graph_id IF NOT EXISTS FOR (n:HopRankKnowledgeGraph) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_graph_name
 // mode: schema
 // Names of knowledge graphs are unique.
-CREATE CONSTRAINT graph_name IF NOT EXISTS FOR (n:KnowledgeGraph) REQUIRE n.name IS UNIQUE;
+CREATE CONSTRAINT hoprank_graph_name IF NOT EXISTS FOR (n:HopRankKnowledgeGraph) REQUIRE n.name IS UNIQUE;
 
 // name: constrain_knowledge_node_key
 // mode: schema
 // A node has a unique key, the hash of its graph and id: ids may be too long for an index.
-CREATE CONSTRAINT knowledge_node_key IF NOT EXISTS FOR (n:KnowledgeNode) REQUIRE n.key IS UNIQUE;
+CREATE CONSTRAINT hoprank_knowledge_node_key IF NOT EXISTS FOR (n:HopRankKnowledgeNode) REQUIRE n.key IS UNIQUE;
 
 // name: index_knowledge_node_type
 // mode: schema
 // Find nodes by type within a graph.
-CREATE INDEX knowledge_node_type IF NOT EXISTS FOR (n:KnowledgeNode) ON (n.graph, n.type);
+CREATE INDEX hoprank_knowledge_node_type IF NOT EXISTS FOR (n:HopRankKnowledgeNode) ON (n.graph, n.type);
 
 // name: create_edge_index
 // mode: schema
@@ -45,20 +45,20 @@ OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 // name: graphs
 // mode: read
 // Every published knowledge graph with its number of nodes, by name.
-MATCH (g:KnowledgeGraph) WHERE g.name IS NOT NULL
-RETURN properties(g) AS graph, COUNT { MATCH (n:$('Graph_' + g.id)) } AS nodes ORDER BY g.name;
+MATCH (g:HopRankKnowledgeGraph) WHERE g.name IS NOT NULL
+RETURN properties(g) AS graph, COUNT { MATCH (n:$('HopRankGraph_' + g.id)) } AS nodes ORDER BY g.name;
 
 // name: graphs_named
 // mode: read
 // params: graph_names
 // The knowledge graphs of these names that exist.
-MATCH (g:KnowledgeGraph) WHERE g.name IN $graph_names RETURN properties(g) AS graph;
+MATCH (g:HopRankKnowledgeGraph) WHERE g.name IN $graph_names RETURN properties(g) AS graph;
 
 // name: create_graph
 // mode: write
 // params: id, name, now, schema_version
 // Create a knowledge graph, or return the existing graph of that name.
-MERGE (g:KnowledgeGraph {name: $name})
+MERGE (g:HopRankKnowledgeGraph {name: $name})
 ON CREATE SET g.id = $id, g.created_at = $now, g.version = 0, g.schema_version = $schema_version
 RETURN properties(g) AS graph;
 
@@ -66,7 +66,7 @@ RETURN properties(g) AS graph;
 // mode: write
 // params: id, name, now, schema_version, writer
 // Create an unpublished knowledge graph, which the writer loads; readers see it once it is published under $name.
-CREATE (g:KnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0, schema_version: $schema_version,
+CREATE (g:HopRankKnowledgeGraph {id: $id, awaited_name: $name, created_at: $now, version: 0, schema_version: $schema_version,
                           writer: $writer})
 RETURN properties(g) AS graph;
 
@@ -74,8 +74,8 @@ RETURN properties(g) AS graph;
 // mode: write
 // params: graph, name
 // Give a graph its name; unpublish the graph that had the name, which the caller then deletes, and return its id.
-MATCH (g:KnowledgeGraph {id: $graph})
-OPTIONAL MATCH (old:KnowledgeGraph {name: $name}) WHERE old.id <> $graph
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
+OPTIONAL MATCH (old:HopRankKnowledgeGraph {name: $name}) WHERE old.id <> $graph
 CALL (old) {
   WITH old WHERE old IS NOT NULL
   SET old.awaited_name = old.name
@@ -89,7 +89,7 @@ RETURN old.id AS replaced;
 // mode: write
 // params: graph
 // Remove a graph's name, so that readers don't find it while it is being deleted.
-MATCH (g:KnowledgeGraph {id: $graph}) WHERE g.name IS NOT NULL
+MATCH (g:HopRankKnowledgeGraph {id: $graph}) WHERE g.name IS NOT NULL
 SET g.awaited_name = g.name
 REMOVE g.name;
 
@@ -97,19 +97,19 @@ REMOVE g.name;
 // mode: read
 // params: name, before
 // Unpublished graphs for a name that were created before a time: failed imports and interrupted deletions. With their writers.
-MATCH (g:KnowledgeGraph {awaited_name: $name}) WHERE g.name IS NULL AND g.created_at < $before
+MATCH (g:HopRankKnowledgeGraph {awaited_name: $name}) WHERE g.name IS NULL AND g.created_at < $before
 RETURN g.id AS id, g.writer AS writer;
 
 // name: touch_graph
 // mode: write
 // params: graph
 // Count a change; the write locks the graph until the transaction ends. No row if the graph was dropped.
-MATCH (g:KnowledgeGraph {id: $graph}) SET g.version = g.version + 1 RETURN properties(g) AS graph;
+MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.version = g.version + 1 RETURN properties(g) AS graph;
 
 // name: lock_graph_types
 // mode: write
 // Lock the types of all graphs against others who bring one, until the transaction ends.
-MERGE (catalog:Catalog {id: 'types'})
+MERGE (catalog:HopRankCatalog {id: 'types'})
 SET catalog.lock = true
 REMOVE catalog.lock;
 
@@ -117,7 +117,7 @@ REMOVE catalog.lock;
 // mode: write
 // params: graph, labels, edge_types
 // Add labels and relationship types to those that a graph has.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 SET g.node_labels = coalesce(g.node_labels, []) + [name IN $labels WHERE NOT name IN coalesce(g.node_labels, [])],
     g.edge_types = coalesce(g.edge_types, []) + [name IN $edge_types WHERE NOT name IN coalesce(g.edge_types, [])]
 RETURN properties(g) AS graph;
@@ -126,25 +126,25 @@ RETURN properties(g) AS graph;
 // mode: write
 // params: graph
 // Note that something in a graph has an end, or begins later: from now on reads check the times of all.
-MATCH (g:KnowledgeGraph {id: $graph}) SET g.temporal = true;
+MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.temporal = true;
 
 // name: set_graph_dimension
 // mode: write
 // params: graph, dimension
 // Set the length of the graph's embeddings unless it is set already; return the length that holds.
-MATCH (g:KnowledgeGraph {id: $graph}) SET g.dimension = coalesce(g.dimension, $dimension) RETURN g.dimension AS dimension;
+MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.dimension = coalesce(g.dimension, $dimension) RETURN g.dimension AS dimension;
 
 // name: graph_state
 // mode: read
 // params: graph
 // A graph's current properties; no row if it was dropped.
-MATCH (g:KnowledgeGraph {id: $graph}) RETURN properties(g) AS graph;
+MATCH (g:HopRankKnowledgeGraph {id: $graph}) RETURN properties(g) AS graph;
 
 // name: graph_size
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // A graph's numbers of visible nodes and edges.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 RETURN COUNT { MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)> } AS nodes,
        COUNT { MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)> } AS edges;
@@ -171,4 +171,4 @@ RETURN count(*) AS deleted;
 // mode: write
 // params: graph
 // Delete the graph's own node, after its contents.
-MATCH (g:KnowledgeGraph {id: $graph}) DELETE g;
+MATCH (g:HopRankKnowledgeGraph {id: $graph}) DELETE g;

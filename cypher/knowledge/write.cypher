@@ -3,7 +3,7 @@
 // params: keys
 // The nodes with these keys that exist, their types and creation times.
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})
+MATCH (n:HopRankKnowledgeNode {key: key})
 RETURN n.key AS key, n.id AS id, n.type AS type, n.created_at AS created_at;
 
 // name: existing_edges
@@ -22,7 +22,7 @@ RETURN r.key AS key, r.id AS id;
 // An overwritten node keeps its edges, and labels that others gave it, and nothing else.
 CYPHER 25
 UNWIND $rows AS row
-MERGE (n:KnowledgeNode {key: row.key})
+MERGE (n:HopRankKnowledgeNode {key: row.key})
 REMOVE n:$(row.former)
 SET n = row.properties, n:$([$label, row.label])
 WITH n, row WHERE row.vector IS NOT NULL
@@ -33,7 +33,7 @@ CALL db.create.setNodeVectorProperty(n, 'embedding', toFloatList(row.vector));
 // params: rows
 // Give nodes of an earlier version their words for the full-text index: rows of {key, index_words}.
 UNWIND $rows AS row
-MATCH (n:KnowledgeNode {key: row.key})
+MATCH (n:HopRankKnowledgeNode {key: row.key})
 SET n.index_words = row.index_words;
 
 // name: put_edges
@@ -42,8 +42,8 @@ SET n.index_words = row.index_words;
 // Create edges: rows of {source, target, type, properties}, with endpoints by key; return how many endpoint pairs exist.
 CYPHER 25
 UNWIND $rows AS row
-MATCH (a:KnowledgeNode {key: row.source})
-MATCH (b:KnowledgeNode {key: row.target})
+MATCH (a:HopRankKnowledgeNode {key: row.source})
+MATCH (b:HopRankKnowledgeNode {key: row.target})
 CREATE (a)-[r:$(row.type)]->(b)
 SET r = row.properties
 RETURN count(*) AS written;
@@ -59,8 +59,8 @@ CALL (row) {
   MATCH ()-[old:<edge_types> {key: row.properties.key}]->()
   DELETE old
 }
-MATCH (a:KnowledgeNode {key: row.source})
-MATCH (b:KnowledgeNode {key: row.target})
+MATCH (a:HopRankKnowledgeNode {key: row.source})
+MATCH (b:HopRankKnowledgeNode {key: row.target})
 CREATE (a)-[r:$(row.type)]->(b)
 SET r = row.properties
 RETURN count(*) AS written;
@@ -70,7 +70,7 @@ RETURN count(*) AS written;
 // params: keys
 // Delete nodes with their edges; return their number.
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})
+MATCH (n:HopRankKnowledgeNode {key: key})
 DETACH DELETE n
 RETURN count(*) AS deleted;
 
@@ -89,7 +89,7 @@ RETURN count(*) AS deleted;
 // params: keys
 // The parents of these nodes; no row for a node without a parent.
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})-[:CHILD_OF]->(p)
+MATCH (n:HopRankKnowledgeNode {key: key})-[:CHILD_OF]->(p)
 RETURN n.key AS key, n.id AS id, p.id AS parent;
 
 // name: set_parents
@@ -97,8 +97,8 @@ RETURN n.key AS key, n.id AS id, p.id AS parent;
 // params: rows
 // Set nodes' parents, replacing any old ones: rows of {child, parent}, by key; return how many pairs exist.
 UNWIND $rows AS row
-MATCH (c:KnowledgeNode {key: row.child})
-MATCH (p:KnowledgeNode {key: row.parent})
+MATCH (c:HopRankKnowledgeNode {key: row.child})
+MATCH (p:HopRankKnowledgeNode {key: row.parent})
 CALL (c) {
   MATCH (c)-[r:CHILD_OF]->()
   DELETE r
@@ -111,7 +111,7 @@ RETURN count(*) AS written;
 // params: keys
 // Remove the links of these nodes to their parents.
 UNWIND $keys AS key
-MATCH (:KnowledgeNode {key: key})-[r:CHILD_OF]->()
+MATCH (:HopRankKnowledgeNode {key: key})-[r:CHILD_OF]->()
 DELETE r;
 
 // name: own_ancestors
@@ -119,7 +119,7 @@ DELETE r;
 // params: keys
 // Up to five of these nodes that are their own ancestors, ordered by id.
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})
+MATCH (n:HopRankKnowledgeNode {key: key})
 WHERE EXISTS { (n)-[:CHILD_OF]->+(n) }
 RETURN n.id AS id ORDER BY id LIMIT 5;
 
@@ -129,7 +129,7 @@ RETURN n.id AS id ORDER BY id LIMIT 5;
 // Create nodes: rows of {key, properties, vector, label}; return each node's element id, for load_edges.
 CYPHER 25
 UNWIND $rows AS row
-CREATE (n:KnowledgeNode:$($label):$(row.label))
+CREATE (n:HopRankKnowledgeNode:$($label):$(row.label))
 SET n = row.properties
 CALL (n, row) {
   WITH n, row WHERE row.vector IS NOT NULL

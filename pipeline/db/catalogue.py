@@ -126,17 +126,17 @@ class NamedGraph:
     @property
     def label(self) -> str:
         """Neo4j label of the nodes."""
-        return f"Graph_{self.id}"
+        return f"HopRankGraph_{self.id}"
 
     @property
     def text_index(self) -> str:
         """Name of the full-text index. One without the nodes' ``index_words`` had the name of the label."""
-        return f"Graph_{self.id}_text"
+        return f"HopRankGraph_{self.id}_text"
 
     @property
     def vector_index(self) -> str:
         """Name of the vector index."""
-        return f"Graph_{self.id}_vector"
+        return f"HopRankGraph_{self.id}_vector"
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:

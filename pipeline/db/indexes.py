@@ -35,12 +35,12 @@ _DROP_TIMEOUTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 def vector_index_name(fingerprint: str) -> str:
     """Return the name of a model's vector index and of its chunks' label, made from the embedder's fingerprint."""
-    return f"Embedding_{digest(fingerprint)[:12]}"
+    return f"HopRankEmbedding_{digest(fingerprint)[:12]}"
 
 
 def vector_label(fingerprint: str) -> str:
     """Return the label of the chunks of a model that are in an index of their corpus's own, instead of the model's."""
-    return f"Embedded_{digest(fingerprint)[:12]}"
+    return f"HopRankEmbedded_{digest(fingerprint)[:12]}"
 
 
 def own_vector_index_name(corpus_id: str) -> str:
@@ -55,7 +55,7 @@ def vector_index_of(corpus_id: str, fingerprint: str, *, filterable: bool) -> st
 
 def corpus_label(corpus_id: str) -> str:
     """Return the label of a corpus's chunks, which is also the name of its full-text index."""
-    return f"Corpus_{corpus_id}"
+    return f"HopRankCorpus_{corpus_id}"
 
 
 def fulltext_indexes(corpus_id: str) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def ensure_declared(client: Client, queries: Sequence[str]) -> None:
 
 
 def _declared(client: Client, queries: Sequence[str]) -> dict[str, Callable[[], None]]:
-    names = {query.removeprefix("constrain_").removeprefix("index_"): query for query in queries}
+    names = {"hoprank_" + query.removeprefix("constrain_").removeprefix("index_"): query for query in queries}
     return {name: partial(client.schema, query) for name, query in names.items()}
 
 

@@ -57,12 +57,12 @@ def stored(corpus: CorpusHandle) -> Iterator[Part]:
     if (head.get("id"), head.get("generation")) != (corpus.id, corpus.generation):
         raise corpus.superseded()
     counts: Counter[str] = Counter()
-    yield _node("corpus", "Corpus", {name: value for name, value in head.items() if name not in _OF_THE_SERVER})
+    yield _node("corpus", "HopRankCorpus", {name: value for name, value in head.items() if name not in _OF_THE_SERVER})
     rows = chain(
-        _nodes("document", "Document", corpus.stream("stored_documents_whole", live=LIVE)),
+        _nodes("document", "HopRankDocument", corpus.stream("stored_documents_whole", live=LIVE)),
         _nodes("chunk", "", corpus.stream("stored_chunks_whole", live=LIVE)),
-        _nodes("entity", "Entity", corpus.stream("stored_entities_whole")),
-        _nodes("counts", "Tally", corpus.stream("stored_counts_whole", live=LIVE)),
+        _nodes("entity", "HopRankEntity", corpus.stream("stored_entities_whole")),
+        _nodes("counts", "HopRankTally", corpus.stream("stored_counts_whole", live=LIVE)),
         map(_edge, corpus.stream("stored_edges_whole", live=LIVE)),
     )
     for part in rows:

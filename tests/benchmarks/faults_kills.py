@@ -130,9 +130,11 @@ def write_tool(at: int, name: str) -> dict[str, object]:
 
 def make_old(driver: neo4j.Driver) -> None:
     """Bring the corpora but the one beside to what a version before this layout wrote."""
-    label = driver.execute_query("MATCH (c:Corpus {name: 'one'}) SET c.schema_version = 1, c.extractor = null RETURN c")
+    label = driver.execute_query(
+        "MATCH (c:HopRankCorpus {name: 'one'}) SET c.schema_version = 1, c.extractor = null RETURN c"
+    )
     id_ = label.records[0]["c"]["id"]
-    driver.execute_query("MATCH (d:Document {corpus: $id}) REMOVE d.centroid", id=id_)
+    driver.execute_query("MATCH (d:HopRankDocument {corpus: $id}) REMOVE d.centroid", id=id_)
 
 
 OLD, NEW = "{0}/old", "{0}/new"

@@ -70,7 +70,7 @@ class Writers:
         client = self._hoprank.client
         address = client.address
         with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
-            driver.execute_query("MATCH (c:Corpus {name: $name}) SET c.schema_version = 5", name=_KEPT)
+            driver.execute_query("MATCH (c:HopRankCorpus {name: $name}) SET c.schema_version = 5", name=_KEPT)
         migrate(client, self._hoprank.settings, _KEPT, progress=Progress())
         self.done["migrated"] += 1
 

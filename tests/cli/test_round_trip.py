@@ -217,7 +217,7 @@ def test_a_corpus_whose_first_ingest_did_not_end_is_named_beside_the_list(
     run: Any, archive: Path, corpus_name: str, cypher: Callable[..., Any]
 ) -> None:
     run("ingest", str(archive), "--corpus", corpus_name)
-    cypher("MATCH (corpus:Corpus {name: $name}) SET corpus.generation = 0, corpus.staging = 1", name=corpus_name)
+    cypher("MATCH (corpus:HopRankCorpus {name: $name}) SET corpus.generation = 0, corpus.staging = 1", name=corpus_name)
 
     listed = run("corpus", "list")
     searched = run("search", QUESTION, "--corpus", corpus_name)

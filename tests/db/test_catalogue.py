@@ -86,7 +86,7 @@ def test_of_several_corpora_the_default_one_is_meant(
 ) -> None:
     with new_corpus() as other:
         create(other)
-        cypher("MATCH (corpus:Corpus {name: $name}) SET corpus.generation = 1", name=other)
+        cypher("MATCH (corpus:HopRankCorpus {name: $name}) SET corpus.generation = 1", name=other)
 
         assert corpus_or_only(client, None, {library, other}.__contains__) == "default"
 
@@ -126,7 +126,9 @@ def test_any_other_name_is_a_name(client: Client, cypher: Cypher, create: Create
     made = create(name)
     try:
         assert get_corpus(client, name).id == made.id
-        assert [row["name"] for row in cypher("MATCH (c:Corpus {id: $id}) RETURN c.name AS name", id=made.id)] == [name]
+        assert [
+            row["name"] for row in cypher("MATCH (c:HopRankCorpus {id: $id}) RETURN c.name AS name", id=made.id)
+        ] == [name]
     finally:
         if known is None:
             drop_corpus(client, made)
@@ -232,7 +234,7 @@ def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
 ) -> None:
     corpus = create(corpus_name)
     ensure_schema(client, corpus.id, corpus.fingerprint, 8, "english")
-    cypher("CREATE (:Document {id: $id, corpus: $id})", id=corpus.id)
+    cypher("CREATE (:HopRankDocument {id: $id, corpus: $id})", id=corpus.id)
 
     def cut_short(client: Client, names: list[str]) -> None:
         raise ServerLost("went away")

@@ -125,16 +125,16 @@ def test_a_server_that_goes_away_and_comes_back_does_nothing_twice(
 ) -> None:
     """A write is either done once or told to have failed; its commit may have come through all the same."""
     queued = {"state": "queued", "corpus": "c", "created_at": "0001", "attempt": 0, "host": "h.invalid"}
-    cypher("MERGE (:Catalog {id: 'jobs'})")
+    cypher("MERGE (:HopRankCatalog {id: 'jobs'})")
 
     def claimed(most: int) -> tuple[int, int, list[int]]:
-        cypher("CREATE (j:ServiceJob {id: 'cut'}) SET j += $queued", queued=queued)
+        cypher("CREATE (j:HopRankServiceJob {id: 'cut'}) SET j += $queued", queued=queued)
         done = 0
         with relayed(address, most, back=True) as (uri, sent), Client(replace(address, uri=uri)) as client:
             with suppress(ServerLost):
                 done += len(client.write("claim_job", owner="o", started_at="0001", host="h.invalid"))
             assert client.read("job", id="cut")
-        ended = "MATCH (j:ServiceJob {id: 'cut'}) WITH j, j.attempt AS tries DELETE j RETURN tries"
+        ended = "MATCH (j:HopRankServiceJob {id: 'cut'}) WITH j, j.attempt AS tries DELETE j RETURN tries"
         return done, cypher(ended)[0]["tries"], sent
 
     done, tries, sent = claimed(1_000_000)
@@ -262,7 +262,7 @@ def embedding(client: Client) -> Iterator[None]:
 
 
 LOCKS_THE_INDEX = f"DROP INDEX {EMBEDDING}"
-LOCKS_THE_CATALOG = "MERGE (catalog:Catalog {id: 'hoprank'}) SET catalog.lock = true REMOVE catalog.lock"
+LOCKS_THE_CATALOG = "MERGE (catalog:HopRankCatalog {id: 'hoprank'}) SET catalog.lock = true REMOVE catalog.lock"
 NEAREST = "vector_candidates", {"vector_index": EMBEDDING}
 NEAREST_TO = {"corpus": "timed", "vector": [1.0, 0.0], "limit": 1}
 

@@ -105,20 +105,22 @@ def lasting(model: Mapping[str, set[str]], names: set[str]) -> dict[str, set[str
 @pytest.mark.slow
 def test_the_nodes_of_a_corpus_have_the_properties_that_the_model_lists(cypher: Cypher, corpus_id: str) -> None:
     rows = cypher(
-        "MATCH (n:Corpus {id: $id}) RETURN 'Corpus' AS name, keys(n) AS keys UNION ALL"
-        " MATCH (n:Document|Chunk|Entity|Tally {corpus: $id}) UNWIND keys(n) AS key"
-        " RETURN [l IN labels(n) WHERE l IN ['Document', 'Chunk', 'Entity', 'Tally']][0] AS name,"
+        "MATCH (n:HopRankCorpus {id: $id}) RETURN 'HopRankCorpus' AS name, keys(n) AS keys UNION ALL"
+        " MATCH (n:HopRankDocument|HopRankChunk|HopRankEntity|HopRankTally {corpus: $id}) UNWIND keys(n) AS key"
+        " RETURN [l IN labels(n) WHERE l IN ['HopRankDocument', 'HopRankChunk', 'HopRankEntity', 'HopRankTally']][0] AS name,"
         " collect(DISTINCT key) AS keys",
         id=corpus_id,
     )
 
-    assert stored(rows) == lasting(NODES, {"Corpus", "Document", "Chunk", "Entity", "Tally"})
+    assert stored(rows) == lasting(
+        NODES, {"HopRankCorpus", "HopRankDocument", "HopRankChunk", "HopRankEntity", "HopRankTally"}
+    )
 
 
 @pytest.mark.slow
 def test_the_relationships_of_a_corpus_have_the_properties_that_the_model_lists(cypher: Cypher, corpus_id: str) -> None:
     rows = cypher(
-        "MATCH (c:Chunk {corpus: $id})-[r]->() UNWIND keys(r) AS key"
+        "MATCH (c:HopRankChunk {corpus: $id})-[r]->() UNWIND keys(r) AS key"
         " RETURN type(r) AS name, collect(DISTINCT key) AS keys",
         id=corpus_id,
     )
@@ -130,18 +132,18 @@ def test_the_relationships_of_a_corpus_have_the_properties_that_the_model_lists(
 @pytest.mark.slow
 def test_knowledge_graphs_have_what_the_model_lists(cypher: Cypher, graph_id: str) -> None:
     nodes = cypher(
-        "MATCH (n:KnowledgeGraph {id: $id}) RETURN 'KnowledgeGraph' AS name, keys(n) AS keys UNION ALL"
-        " MATCH (n:KnowledgeNode {graph: $id}) UNWIND keys(n) AS key"
-        " RETURN 'KnowledgeNode' AS name, collect(DISTINCT key) AS keys",
+        "MATCH (n:HopRankKnowledgeGraph {id: $id}) RETURN 'HopRankKnowledgeGraph' AS name, keys(n) AS keys UNION ALL"
+        " MATCH (n:HopRankKnowledgeNode {graph: $id}) UNWIND keys(n) AS key"
+        " RETURN 'HopRankKnowledgeNode' AS name, collect(DISTINCT key) AS keys",
         id=graph_id,
     )
     edges = cypher(
-        "MATCH (:KnowledgeNode {graph: $id})-[r]->() UNWIND CASE keys(r) WHEN [] THEN [null] ELSE keys(r) END AS key"
+        "MATCH (:HopRankKnowledgeNode {graph: $id})-[r]->() UNWIND CASE keys(r) WHEN [] THEN [null] ELSE keys(r) END AS key"
         " RETURN type(r) AS name, collect(DISTINCT key) AS keys",
         id=graph_id,
     )
 
-    assert stored(nodes) == lasting(NODES, {"KnowledgeGraph", "KnowledgeNode"})
+    assert stored(nodes) == lasting(NODES, {"HopRankKnowledgeGraph", "HopRankKnowledgeNode"})
     assert stored(edges) == {"R": EDGES["TYPE"], "CHILD_OF": EDGES["CHILD_OF"]}
 
 

@@ -31,13 +31,15 @@ def create(client: Client, create: Callable[..., Corpus]) -> Create:
 
 
 def writer_of(cypher: Cypher, corpus: CorpusHandle) -> str | None:
-    (row,) = cypher("MATCH (c:Corpus {id: $id}) RETURN c.writer AS writer", id=corpus.id)
+    (row,) = cypher("MATCH (c:HopRankCorpus {id: $id}) RETURN c.writer AS writer", id=corpus.id)
     writer: str | None = row["writer"]
     return writer
 
 
 def leave_mark(cypher: Cypher, corpus: CorpusHandle, mark: str) -> None:
-    cypher("MATCH (c:Corpus {id: $id}) SET c.writer = $mark, c.writer_since = '2026-01-01'", id=corpus.id, mark=mark)
+    cypher(
+        "MATCH (c:HopRankCorpus {id: $id}) SET c.writer = $mark, c.writer_since = '2026-01-01'", id=corpus.id, mark=mark
+    )
 
 
 def test_a_writer_holds_the_corpus_until_it_is_done(
@@ -92,7 +94,7 @@ def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(
     monkeypatch.setattr("pipeline.db.lease._RENEW_SECONDS", 0.2)
     corpus = create(corpus_name)
     leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
-    say = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
+    say = "MATCH (c:HopRankCorpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
 
     cypher(say, id=corpus.id, silent=60_000)
     with pytest.raises(Busy), lease(corpus):
@@ -108,7 +110,7 @@ def test_a_step_of_the_servers_clock_takes_no_lease_from_another_machine(
     monkeypatch.setattr("pipeline.db.lease._RENEW_SECONDS", 1.0)
     corpus = create(corpus_name)
     leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
-    sign = "MATCH (c:Corpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
+    sign = "MATCH (c:HopRankCorpus {id: $id}) SET c.writer_seen = timestamp() - $silent"
     # The last sign before the clock was set an hour ahead, and the next one.
     cypher(sign, id=corpus.id, silent=3_600_000)
     renewal = threading.Timer(0.5, lambda: cypher(sign, id=corpus.id, silent=0))
@@ -207,10 +209,10 @@ def test_a_corpus_that_was_renamed_meanwhile_is_not_written_to_by_its_old_name(
     client: Client, cypher: Cypher, corpus_name: str, create: Create
 ) -> None:
     corpus = create(corpus_name)
-    cypher("MATCH (c:Corpus {id: $id}) SET c.name = $name", id=corpus.id, name=f"{corpus_name}-new")
+    cypher("MATCH (c:HopRankCorpus {id: $id}) SET c.name = $name", id=corpus.id, name=f"{corpus_name}-new")
     try:
         with pytest.raises(CorpusError, match=f"was renamed meanwhile: it is '{corpus_name}-new' now"), lease(corpus):
             pytest.fail("it was leased")
         assert writer_of(cypher, corpus) is None
     finally:
-        cypher("MATCH (c:Corpus {id: $id}) SET c.name = $name", id=corpus.id, name=corpus_name)
+        cypher("MATCH (c:HopRankCorpus {id: $id}) SET c.name = $name", id=corpus.id, name=corpus_name)

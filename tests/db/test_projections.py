@@ -65,7 +65,7 @@ def foreign(cypher: Cypher) -> Iterator[str]:
     """A projection of somebody else's."""
     name = "somebody-elses"
     cypher("CALL gds.graph.drop($name, false) YIELD graphName RETURN 1", name=name)
-    cypher("MATCH (n:Corpus) WITH n LIMIT 1 RETURN gds.graph.project($name, n, null)", name=name)
+    cypher("MATCH (n:HopRankCorpus) WITH n LIMIT 1 RETURN gds.graph.project($name, n, null)", name=name)
     yield name
     cypher("CALL gds.graph.drop($name, false) YIELD graphName RETURN 1", name=name)
 
@@ -181,7 +181,7 @@ def test_dropping_takes_those_of_one_corpus(hoprank: HopRank, corpus: Corpus, li
 def test_many_drop_one_at_once(client: Client, corpus: Corpus, cypher: Cypher) -> None:
     for number in range(20):
         name = f"hoprank-{corpus.id}-once-{number}"
-        cypher("MATCH (n:Corpus) WITH n LIMIT 1 RETURN gds.graph.project($name, n, null)", name=name)
+        cypher("MATCH (n:HopRankCorpus) WITH n LIMIT 1 RETURN gds.graph.project($name, n, null)", name=name)
         together = threading.Barrier(6)
 
         def drop(name: str = name, together: threading.Barrier = together) -> None:

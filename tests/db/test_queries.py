@@ -48,7 +48,9 @@ HEADER = "// name: q\n// mode: read\n"
 
 def test_a_file_may_begin_with_comments_that_look_like_cypher() -> None:
     (query,) = parsed(
-        "// (:Chunk {id})-[:PART_OF]->(:Document)\n//\n\n//   $key <label>\n" + HEADER + "// Docs.\nRETURN 1"
+        "// (:HopRankChunk {id})-[:PART_OF]->(:HopRankDocument)\n//\n\n//   $key <label>\n"
+        + HEADER
+        + "// Docs.\nRETURN 1"
     )
 
     assert (query.documentation, query.text) == ("Docs.", "RETURN 1")

@@ -154,7 +154,7 @@ CYPHER = """
 // mode: read
 // params: word, generation
 // A word twice, and how much of a corpus that nobody made is visible.
-OPTIONAL MATCH (c:Chunk {corpus: 'none'}) WHERE <visible(c, $generation)>
+OPTIONAL MATCH (c:HopRankChunk {corpus: 'none'}) WHERE <visible(c, $generation)>
 WITH count(c) AS seen
 WHERE <same($word, $word)>
 RETURN $word + $word + seen AS twice

@@ -121,7 +121,7 @@ def test_a_corpus_is_calibrated_by_its_own_links(
 
     present = found.at(found.present)
     rows = cypher(
-        "MATCH (c:Chunk)-[r:SIMILAR]->() WHERE $label IN labels(c) RETURN count(r) AS links",
+        "MATCH (c:HopRankChunk)-[r:SIMILAR]->() WHERE $label IN labels(c) RETURN count(r) AS links",
         label=hoprank.retriever(rivers).corpus.label,
     )
     assert present.links == rows[0]["links"]

@@ -165,7 +165,7 @@ def test_a_rebuilt_corpus_keeps_its_fields_with_an_index_keys_and_terms_and_filt
             maintain.reembed(hoprank.client, twin, hoprank.settings, name, progress=Progress())
             hoprank = HopRank(hoprank.client, twin, hoprank.settings)
         else:
-            cypher("MATCH (c:Corpus {id: $id}) SET c.schema_version = 5", id=old.id)
+            cypher("MATCH (c:HopRankCorpus {id: $id}) SET c.schema_version = 5", id=old.id)
             maintain.migrate(hoprank.client, hoprank.settings, name, progress=Progress())
 
         assert get_corpus(hoprank.client, name).id != old.id

@@ -39,7 +39,7 @@ def test_titles_in_questions_are_found_and_the_graph_leads_hybrid(
     assert recall[Leg.WHOLE] >= recall[Leg.HYBRID] + GAIN
     assert get_corpus(hoprank.client, corpus_name).analyzer == ANALYZERS[language]
     about = cypher(
-        "MATCH (c:Chunk {corpus: $id})-[:MENTIONS {about: true}]->(e:Entity)"
+        "MATCH (c:HopRankChunk {corpus: $id})-[:MENTIONS {about: true}]->(e:HopRankEntity)"
         " RETURN c.document AS document, collect(e.name) AS names",
         id=get_corpus(hoprank.client, corpus_name).id,
     )

@@ -76,11 +76,11 @@ def test_a_name_that_is_taken_or_none_is_refused(hoprank: HopRank, animals: str,
 
 def make_old(cypher: Cypher, corpus_id: str, label: str) -> None:
     """Undo what later layouts brought: counts, mutual links, the extractor's name."""
-    cypher("MATCH (t:Tally {corpus: $id}) DETACH DELETE t", id=corpus_id)
+    cypher("MATCH (t:HopRankTally {corpus: $id}) DETACH DELETE t", id=corpus_id)
     cypher("MATCH (c)-[r:CAPPED]->() WHERE $label IN labels(c) DELETE r", label=label)
     cypher("MATCH (c)-[r:SIMILAR]->() WHERE $label IN labels(c) REMOVE r.mutual", label=label)
     cypher(
-        "MATCH (c:Corpus {id: $id}) WITH c, [k IN keys(c) WHERE k STARTS WITH 'edges.'] AS gone"
+        "MATCH (c:HopRankCorpus {id: $id}) WITH c, [k IN keys(c) WHERE k STARTS WITH 'edges.'] AS gone"
         " SET c.schema_version = 1, c.extractor = null FOREACH (k IN gone | REMOVE c[k])",
         id=corpus_id,
     )
@@ -116,8 +116,8 @@ def test_a_corpus_without_centroids_is_searched_and_gets_them_by_migration(
     hoprank.ingest(jsonl([*ANIMALS, {"id": "long", "text": "A beaver fells trees. " * 200}]), corpus=other)
     before, corpus = graph_of(other), get_corpus(hoprank.client, other)
     assert before["centroids"] == {("long",)}
-    cypher("MATCH (d:Document {corpus: $id}) REMOVE d.centroid", id=corpus.id)
-    cypher("MATCH (c:Corpus {id: $id}) SET c.schema_version = 5", id=corpus.id)
+    cypher("MATCH (d:HopRankDocument {corpus: $id}) REMOVE d.centroid", id=corpus.id)
+    cypher("MATCH (c:HopRankCorpus {id: $id}) SET c.schema_version = 5", id=corpus.id)
 
     assert "beaver" in hoprank.search("Which animal fells trees?", corpus=other).items[0].content
     maintain.migrate(hoprank.client, hoprank.settings, other, progress=Progress())

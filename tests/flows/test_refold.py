@@ -38,7 +38,7 @@ def old(hoprank: HopRank, tmp_path: Path, cypher: Cypher) -> Iterator[tuple[str,
     hoprank.ingest(file, corpus=name)
     corpus = get_corpus(hoprank.client, name)
     cypher(f"MATCH (c:{corpus.label}) REMOVE c.folded")
-    cypher("MATCH (c:Corpus {id: $id}) REMOVE c.folding", id=corpus.id)
+    cypher("MATCH (c:HopRankCorpus {id: $id}) REMOVE c.folding", id=corpus.id)
     cypher(f"DROP INDEX {corpus.label}")
     cypher(
         f"CREATE FULLTEXT INDEX {corpus.label} FOR (n:{corpus.label}) ON EACH [n.title, n.heading, n.text]"

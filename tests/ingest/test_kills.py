@@ -128,7 +128,7 @@ def graph(hoprank: HopRank, name: str) -> list[object]:
     address = hoprank.client.address
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         rows = driver.execute_query(
-            "MATCH (n) WHERE $label IN labels(n) OR n.corpus = $id AND (n:Document OR n:Entity)"
+            "MATCH (n) WHERE $label IN labels(n) OR n.corpus = $id AND (n:HopRankDocument OR n:HopRankEntity)"
             " OPTIONAL MATCH (n)-[r]->(m)"
             " RETURN coalesce(n.text, n.hash, n.name) AS n, n.until - n.since > 1 AS lives, type(r) AS kind,"
             " r.count AS count, r.position AS position, coalesce(m.text, m.hash, m.name) AS m",

@@ -314,7 +314,7 @@ def test_a_failed_import_leaves_nothing_behind(
     with pytest.raises(GraphError):
         imported(path)
 
-    assert cypher("MATCH (g:KnowledgeGraph {awaited_name: $name}) RETURN g", name=graph.name) == []
+    assert cypher("MATCH (g:HopRankKnowledgeGraph {awaited_name: $name}) RETURN g", name=graph.name) == []
     assert graph.name in {one.name for one, _ in list_graphs(client)}
 
 

@@ -14,11 +14,11 @@ from pipeline.db.client import Client
 from pipeline.knowledge.catalogue import drop_graph, replacing
 
 Cypher = Callable[..., list[neo4j.Record]]
-AGE = "MATCH (g:KnowledgeGraph {id: $id}) SET g.created_at = '2001-01-01T00:00:00+00:00'"
+AGE = "MATCH (g:HopRankKnowledgeGraph {id: $id}) SET g.created_at = '2001-01-01T00:00:00+00:00'"
 
 
 def exists(cypher: Cypher, id_: str) -> bool:
-    return bool(cypher("MATCH (g:KnowledgeGraph {id: $id}) RETURN g", id=id_))
+    return bool(cypher("MATCH (g:HopRankKnowledgeGraph {id: $id}) RETURN g", id=id_))
 
 
 def test_a_load_that_goes_on_is_kept_though_the_clock_was_set(client: Client, cypher: Cypher) -> None:
@@ -39,7 +39,7 @@ def test_what_a_load_left_is_removed_by_a_later_one(client: Client, cypher: Cyph
     with pytest.raises(KeyboardInterrupt), replacing(client, "loads") as left:
         raise KeyboardInterrupt
     cypher(
-        "CREATE (:KnowledgeGraph {id: $id, awaited_name: 'loads', version: 0, writer: $writer})",
+        "CREATE (:HopRankKnowledgeGraph {id: $id, awaited_name: 'loads', version: 0, writer: $writer})",
         id=left.id,
         writer=writer and writer.format(host=socket.gethostname(), pid=os.getpid()),
     )

@@ -26,7 +26,7 @@ def old(client: Client, cypher: Cypher) -> Iterator[str]:
     """The name of a graph as versions before this layout wrote it: one label, one relationship type, prefixes."""
     name, id_ = f"test-{uuid.uuid4().hex[:12]}", uuid.uuid4().hex[:12]
     cypher(
-        "CREATE (:KnowledgeGraph {id: $id, name: $name, created_at: $at, version: 2, dimension: 2})",
+        "CREATE (:HopRankKnowledgeGraph {id: $id, name: $name, created_at: $at, version: 2, dimension: 2})",
         id=id_,
         name=name,
         at=CREATED,
@@ -36,7 +36,7 @@ def old(client: Client, cypher: Cypher) -> Iterator[str]:
         {**node, "key": digest(id_, "node", "a"), "id": "a", "type": "skill", "p.name": "A", "j.deep": '{"x": [1]}'},
         {**node, "key": digest(id_, "node", "b"), "id": "b", "type": "Ein Typ", "embedding": [1.0, 0.5]},
     ]
-    cypher(f"UNWIND $rows AS row CREATE (n:KnowledgeNode:Graph_{id_}) SET n = row", rows=rows)
+    cypher(f"UNWIND $rows AS row CREATE (n:HopRankKnowledgeNode:HopRankGraph_{id_}) SET n = row", rows=rows)
     edge = {
         "key": digest(id_, "edge", "e"),
         "graph": id_,
@@ -47,12 +47,12 @@ def old(client: Client, cypher: Cypher) -> Iterator[str]:
         "supported": "causal",
         "p.note": "why",
     }
-    ends = "MATCH (a:KnowledgeNode {graph: $id, id: 'a'}), (b:KnowledgeNode {graph: $id, id: 'b'})"
+    ends = "MATCH (a:HopRankKnowledgeNode {graph: $id, id: 'a'}), (b:HopRankKnowledgeNode {graph: $id, id: 'b'})"
     cypher(f"{ends} CREATE (a)-[r:KNOWLEDGE_EDGE]->(b) SET r = $edge CREATE (b)-[:CHILD_OF]->(a)", id=id_, edge=edge)
     yield name
     if graph := find_graph(client, name):
-        cypher("MATCH (n:KnowledgeNode {graph: $id}) DETACH DELETE n", id=graph.id)
-        cypher("MATCH (g:KnowledgeGraph {id: $id}) DELETE g", id=graph.id)
+        cypher("MATCH (n:HopRankKnowledgeNode {graph: $id}) DETACH DELETE n", id=graph.id)
+        cypher("MATCH (g:HopRankKnowledgeGraph {id: $id}) DELETE g", id=graph.id)
 
 
 def test_it_is_refused_with_the_command_that_helps(client: Client, old: str) -> None:

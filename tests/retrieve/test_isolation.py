@@ -104,9 +104,9 @@ def test_a_corpus_that_is_alone_in_its_index_finds_what_it_does_beside_another(
     assert beside == alone
     assert all(len(beside[question, Leg.VECTOR]) == 2 for question in QUESTIONS)
     # As it looks to a search that begins before the other corpus is made.
-    cypher("MATCH (other:Corpus {name: $name}) SET other.filterable = ['year']", name=other_name)
+    cypher("MATCH (other:HopRankCorpus {name: $name}) SET other.filterable = ['year']", name=other_name)
     mixed = answers(own, corpus_name)
-    cypher("MATCH (other:Corpus {name: $name}) REMOVE other.filterable", name=other_name)
+    cypher("MATCH (other:HopRankCorpus {name: $name}) REMOVE other.filterable", name=other_name)
     assert all(key.startswith("here-") for scores in mixed.values() for key in scores)
     drop(hoprank.client, other_name)
     assert answers(own, corpus_name) == alone

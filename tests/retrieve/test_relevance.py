@@ -92,7 +92,7 @@ def test_the_example_knows_nearly_all_of_its_questions_and_no_everyday_ones(
     everyday = Everyday(hoprank.embedder, tmp_path)
     corpus = get_corpus(hoprank.client, corpus_name)
     nearest = cypher(
-        "MATCH (c:Chunk {corpus: $id}) UNWIND $probes AS probe"
+        "MATCH (c:HopRankChunk {corpus: $id}) UNWIND $probes AS probe"
         " WITH probe, max(vector.similarity.cosine(c.embedding, probe)) AS score RETURN score",
         id=corpus.id,
         probes=everyday.questions.tolist(),

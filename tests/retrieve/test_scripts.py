@@ -98,7 +98,9 @@ def test_a_node_is_found_by_its_plain_spelling_and_by_words_within_runs(hoprank:
         assert found() == asked
         assert {node.id: node.properties["text"] for node in graph.get_nodes(list(texts))} == texts
         # as an earlier version left it: an index of the label's name, and no words beside the texts
-        label = cypher("MATCH (g:KnowledgeGraph {name: $name}) RETURN 'Graph_' + g.id AS label", name=graph.name)[0][0]
+        label = cypher(
+            "MATCH (g:HopRankKnowledgeGraph {name: $name}) RETURN 'HopRankGraph_' + g.id AS label", name=graph.name
+        )[0][0]
         cypher(f"MATCH (n:{label}) REMOVE n.index_words")
         cypher(f"DROP INDEX {label}_text")
         cypher(f"CREATE FULLTEXT INDEX {label} FOR (n:{label}) ON EACH [n.id, n.text]")

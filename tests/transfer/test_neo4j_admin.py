@@ -303,7 +303,7 @@ def run_import(folder: Path, jars: Path, neo4j_home: Path) -> None:
 def everything(records: Callable[..., Any], label: str, id_: str) -> tuple[dict[str, Any], list[Any]]:
     """Nodes by id and edges as they are stored; only missing links and empty ones are one."""
     nodes = records(
-        "MATCH (n) WHERE $label IN labels(n) OR n.corpus = $id OR (n:Corpus AND n.id = $id)"
+        "MATCH (n) WHERE $label IN labels(n) OR n.corpus = $id OR (n:HopRankCorpus AND n.id = $id)"
         " RETURN labels(n) AS labels, properties(n) AS p",
         label=label,
         id=id_,

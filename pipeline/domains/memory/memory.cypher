@@ -5,7 +5,7 @@
 // mode: read
 // params: graph, label, name, type, scope, moment, as_of, known_at
 // The entities with this name or alias, whatever its case; of a type and scope unless these are null.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled, toLower($name) AS wanted
 MATCH (n:$($label))
 WHERE n.name IS NOT NULL AND (n.id = $name OR toLower(n.name) = wanted OR any(alias IN n.aliases WHERE toLower(alias) = wanted))
@@ -30,34 +30,34 @@ RETURN n.id AS id, n.type AS type, n.name AS name, coalesce(n.aliases, []) AS al
 // params: graph, type, scope, limit, moment, as_of, known_at
 // The entities of a type that are there, those with the most mentions first. An entity is there while something holds of it, or if
 // nothing is known of it at all.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
-MATCH (n:KnowledgeNode {graph: $graph, type: $type})
+MATCH (n:HopRankKnowledgeNode {graph: $graph, type: $type})
 WHERE n.name IS NOT NULL AND ($scope IS NULL OR n.scope = $scope) AND <current(n, settled, $as_of, $known_at)>
-  AND (EXISTS { MATCH (n)-[r]-(m:KnowledgeNode) WHERE r.key IS NOT NULL AND <joined(n, r, m, settled, $as_of, $known_at)> }
-    OR NOT EXISTS { MATCH (n)-[r]-(:KnowledgeNode) WHERE r.key IS NOT NULL AND coalesce(r.created_at, '') <= $known_at })
+  AND (EXISTS { MATCH (n)-[r]-(m:HopRankKnowledgeNode) WHERE r.key IS NOT NULL AND <joined(n, r, m, settled, $as_of, $known_at)> }
+    OR NOT EXISTS { MATCH (n)-[r]-(:HopRankKnowledgeNode) WHERE r.key IS NOT NULL AND coalesce(r.created_at, '') <= $known_at })
 RETURN properties(n) AS stored ORDER BY n.mention_count DESC, n.id LIMIT $limit;
 
 // name: memory_present
 // mode: read
 // params: graph, keys, moment, as_of, known_at
 // Those of these entities that are there; see memory_entities_of_type.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})
-WHERE <current(n, settled, $as_of, $known_at)> AND (EXISTS { MATCH (n)-[r]-(m:KnowledgeNode) WHERE r.key IS NOT NULL AND <joined(n, r, m, settled, $as_of, $known_at)> }
-    OR NOT EXISTS { MATCH (n)-[r]-(:KnowledgeNode) WHERE r.key IS NOT NULL AND coalesce(r.created_at, '') <= $known_at })
+MATCH (n:HopRankKnowledgeNode {key: key})
+WHERE <current(n, settled, $as_of, $known_at)> AND (EXISTS { MATCH (n)-[r]-(m:HopRankKnowledgeNode) WHERE r.key IS NOT NULL AND <joined(n, r, m, settled, $as_of, $known_at)> }
+    OR NOT EXISTS { MATCH (n)-[r]-(:HopRankKnowledgeNode) WHERE r.key IS NOT NULL AND coalesce(r.created_at, '') <= $known_at })
 RETURN n {.*, embedding: null} AS stored;
 
 // name: memory_facts_of
 // mode: read
 // params: graph, keys, types, excluded, direction, limit, moment, as_of, known_at
 // The facts of entities in a direction, heaviest first, each with the other entity. Mentions count only if a type names them.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})-[r]-(m:KnowledgeNode)
+MATCH (n:HopRankKnowledgeNode {key: key})-[r]-(m:HopRankKnowledgeNode)
 WHERE r.key IS NOT NULL AND ($types IS NULL AND r.type <> $excluded OR r.type IN $types)
   AND ($direction = 'both' OR ($direction = 'out' AND startNode(r) = n) OR ($direction = 'in' AND endNode(r) = n))
   AND <joined(n, r, m, settled, $as_of, $known_at)>
@@ -69,12 +69,12 @@ ORDER BY weight DESC, confidence DESC, id LIMIT $limit;
 // mode: read
 // params: graph, groups, excluded, limit, moment, as_of, known_at
 // The facts among the entities of each group of keys, heaviest first; `place` is the group's place in the list, from 0.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 UNWIND range(0, size($groups) - 1) AS place
 CALL (place, settled) {
   UNWIND $groups[place] AS key
-  MATCH (n:KnowledgeNode {key: key})-[r]->(m:KnowledgeNode)
+  MATCH (n:HopRankKnowledgeNode {key: key})-[r]->(m:HopRankKnowledgeNode)
   WHERE m.key IN $groups[place] AND r.key IS NOT NULL AND r.type <> $excluded AND <joined(n, r, m, settled, $as_of, $known_at)>
   WITH n, r, m, n.id < m.id AS forth
   RETURN r, n.id AS source, m.id AS target
@@ -87,12 +87,12 @@ RETURN place, properties(r) AS stored, source, target;
 // mode: read
 // params: graph, groups, limit, moment, as_of, known_at
 // The entities with the most mentions of each group of keys; `place` is the group's place in the list, from 0.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 UNWIND range(0, size($groups) - 1) AS place
 CALL (place, settled) {
   UNWIND $groups[place] AS key
-  MATCH (n:KnowledgeNode {key: key}) WHERE <current(n, settled, $as_of, $known_at)>
+  MATCH (n:HopRankKnowledgeNode {key: key}) WHERE <current(n, settled, $as_of, $known_at)>
   RETURN n ORDER BY n.mention_count DESC, n.id LIMIT $limit
 }
 RETURN place, properties(n) AS stored;
@@ -101,7 +101,7 @@ RETURN place, properties(n) AS stored;
 // mode: read
 // params: key, excluded, type, other
 // Every version of the facts of an entity, believed or not: of one type and with one other entity unless these are null.
-MATCH (n:KnowledgeNode {key: $key})-[r]-(m)
+MATCH (n:HopRankKnowledgeNode {key: $key})-[r]-(m)
 WHERE r.key IS NOT NULL AND r.type <> $excluded AND ($type IS NULL OR r.type = $type) AND ($other IS NULL OR m.key = $other)
 RETURN DISTINCT properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS target, r.created_at AS created, r.valid_at AS valid
 ORDER BY coalesce(valid, ''), created, source, target;
@@ -110,7 +110,7 @@ ORDER BY coalesce(valid, ''), created, source, target;
 // mode: read
 // params: graph, label, excluded, type, scope, limit, moment, as_of, known_at
 // The entities with the most facts, and how many lead out of and into them.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label))
 WHERE n.name IS NOT NULL AND ($type IS NULL OR n.type = $type) AND ($scope IS NULL OR n.scope = $scope)
@@ -135,7 +135,7 @@ RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 // mode: read
 // params: corpus, minimum, generation
 // The names in the texts of a corpus that several documents share, and these. A title isn't what a text says: names that only it has are left out.
-MATCH (e:Entity {corpus: $corpus})<-[r:MENTIONS]-(c:Chunk)
+MATCH (e:HopRankEntity {corpus: $corpus})<-[r:MENTIONS]-(c:HopRankChunk)
 WHERE NOT r.about AND <visible(r, $generation)> AND <visible(c, $generation)>
 WITH e, collect(DISTINCT c.document) AS documents WHERE size(documents) >= $minimum
 RETURN e.name AS name, documents ORDER BY name;
@@ -151,7 +151,7 @@ RETURN m.id AS concept, collect(n.id) AS texts;
 // mode: read
 // params: keys, type
 // The entities that the texts of these nodes mention.
-MATCH (n:KnowledgeNode)-[r]->(m:KnowledgeNode) WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type
+MATCH (n:HopRankKnowledgeNode)-[r]->(m:HopRankKnowledgeNode) WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type
 RETURN DISTINCT m.id AS entity;
 
 // name: memory_texts_after
@@ -165,10 +165,10 @@ RETURN n.id AS id;
 // mode: read
 // params: graph, keys, type, moment, as_of, known_at
 // The nodes of the texts that mention each of these entities.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
-MATCH (n:KnowledgeNode {key: key})<-[r]-(m:KnowledgeNode)
+MATCH (n:HopRankKnowledgeNode {key: key})<-[r]-(m:HopRankKnowledgeNode)
 WHERE r.key IS NOT NULL AND r.type = $type AND <joined(n, r, m, settled, $as_of, $known_at)>
 RETURN n.id AS entity, collect(m.id) AS memories;
 
@@ -176,8 +176,8 @@ RETURN n.id AS entity, collect(m.id) AS memories;
 // mode: read
 // params: corpus, ids, generation
 // Texts by the ids of their documents: their metadata, and the offsets and texts of their chunks in order.
-MATCH (d:Document) WHERE d.id IN $ids AND <visible(d, $generation)>
-MATCH (c:Chunk {corpus: $corpus, document: d.key}) WHERE <visible(c, $generation)>
+MATCH (d:HopRankDocument) WHERE d.id IN $ids AND <visible(d, $generation)>
+MATCH (c:HopRankChunk {corpus: $corpus, document: d.key}) WHERE <visible(c, $generation)>
 WITH d, c ORDER BY c.ordinal
 RETURN d {.*, centroid: null} AS document, collect([c.start, c.end, c.text]) AS chunks;
 
@@ -193,7 +193,7 @@ RETURN DISTINCT c.document AS document;
 // params: keys, type, types
 // The entities of some types that the texts of these nodes mention by themselves: how often they are mentioned, the texts that do,
 // and the evidence of each fact of them that is believed.
-MATCH (t:KnowledgeNode)-[r]->(e:KnowledgeNode) WHERE t.key IN $keys AND r.type = $type AND r.shared IS NULL AND e.type IN $types
+MATCH (t:HopRankKnowledgeNode)-[r]->(e:HopRankKnowledgeNode) WHERE t.key IN $keys AND r.type = $type AND r.shared IS NULL AND e.type IN $types
 WITH DISTINCT e
 RETURN e.id AS entity, e.mention_count AS mentions,
        COLLECT { MATCH (e)<-[r]-(t) WHERE r.type = $type RETURN t.id } AS texts,
@@ -203,7 +203,7 @@ RETURN e.id AS entity, e.mention_count AS mentions,
 // mode: read
 // params: keys, type, origin
 // The believed facts of an origin of the entities that the texts of these nodes mention.
-MATCH (t:KnowledgeNode)-[r]->(:KnowledgeNode)-[f]-(:KnowledgeNode)
+MATCH (t:HopRankKnowledgeNode)-[r]->(:HopRankKnowledgeNode)-[f]-(:HopRankKnowledgeNode)
 WHERE t.key IN $keys AND r.key IS NOT NULL AND r.type = $type AND f.key IS NOT NULL AND f.origin = $origin AND f.expired_at IS NULL
 WITH DISTINCT f
 RETURN properties(f) AS stored, startNode(f).id AS source, endNode(f).id AS target;
@@ -212,15 +212,15 @@ RETURN properties(f) AS stored, startNode(f).id AS source, endNode(f).id AS targ
 // mode: read
 // params: keys, type
 // The nodes of the texts that mention these entities, at any time.
-MATCH (n:KnowledgeNode)<-[r]-(m:KnowledgeNode) WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type
+MATCH (n:HopRankKnowledgeNode)<-[r]-(m:HopRankKnowledgeNode) WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type
 RETURN DISTINCT m.id AS id;
 
 // name: memory_mentioned_at
 // mode: read
 // params: graph, keys, type, moment, as_of, known_at
 // The entities that the texts of these nodes mention, those that most of them mention first.
-MATCH (g:KnowledgeGraph {id: $graph})
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
 WITH <settled(g, $moment)> AS settled
-MATCH (n:KnowledgeNode)-[r]->(m:KnowledgeNode)
+MATCH (n:HopRankKnowledgeNode)-[r]->(m:HopRankKnowledgeNode)
 WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type AND <joined(n, r, m, settled, $as_of, $known_at)>
 RETURN m.id AS entity, count(*) AS texts ORDER BY texts DESC, entity;

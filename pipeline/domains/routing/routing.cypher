@@ -5,9 +5,9 @@
 // params: name
 // The knowledge graph of that name, whose version counts its changes, and all corpora that have a visible generation, as lists of
 // name, id, fingerprint, and whether it declares fields to filter by; no row without the graph. Whole corpora would take three times as long to read.
-MATCH (g:KnowledgeGraph {name: $name})
+MATCH (g:HopRankKnowledgeGraph {name: $name})
 CALL () {
-  MATCH (c:Corpus)
+  MATCH (c:HopRankCorpus)
   WHERE c.generation > 0
   RETURN collect([c.name, c.id, c.fingerprint, c.filterable IS NOT NULL]) AS corpora
 }

@@ -4,7 +4,7 @@
 // mode: read
 // params: corpus, generation
 // The visible notes, by key, with all their properties.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)>
 RETURN properties(d) AS note ORDER BY d.key;
 
@@ -12,7 +12,7 @@ RETURN properties(d) AS note ORDER BY d.key;
 // mode: read
 // params: label, generation
 // The visible links from note to note, with what is known of them.
-MATCH (c:$($label))-[r:LINKS_TO]->(d:Document)
+MATCH (c:$($label))-[r:LINKS_TO]->(d:HopRankDocument)
 WHERE <visible(r, $generation)> AND <visible(c, $generation)>
 RETURN c.document AS source, d.key AS target, r.count AS count, coalesce(r.relations, []) AS relations,
        coalesce(r.context, '') AS context
@@ -23,7 +23,7 @@ ORDER BY source, target, c.ordinal;
 // params: corpus, keys, generation
 // The visible passages of some notes, in order.
 UNWIND $keys AS key
-MATCH (c:Chunk {corpus: $corpus, document: key})
+MATCH (c:HopRankChunk {corpus: $corpus, document: key})
 WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 RETURN c.document AS key, c.start AS start, c.end AS end, c.text AS text, c.tokens AS tokens;
@@ -33,7 +33,7 @@ RETURN c.document AS key, c.start AS start, c.end AS end, c.text AS text, c.toke
 // params: label, generation
 // The vectors of the sentences around the visible links, as FLOAT32.
 CYPHER 25
-MATCH (c:$($label))-[r:LINKS_TO]->(d:Document)
+MATCH (c:$($label))-[r:LINKS_TO]->(d:HopRankDocument)
 WHERE r.embedding IS NOT NULL AND <visible(r, $generation)> AND <visible(c, $generation)>
 RETURN c.document AS source, d.key AS target, vector(r.embedding, size(r.embedding), FLOAT32) AS vector;
 
@@ -41,6 +41,6 @@ RETURN c.document AS source, d.key AS target, vector(r.embedding, size(r.embeddi
 // mode: read
 // params: corpus, generation
 // The visible notes that agents created and that are in no folder, by key, with their texts.
-MATCH (d:Document {corpus: $corpus})
+MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND d.original IS NOT NULL
 RETURN d.key AS key, d.original AS original ORDER BY key;

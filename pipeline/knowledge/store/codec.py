@@ -39,23 +39,12 @@ EDGE_FIELDS = frozenset(
 MAX_TYPES = 250
 """Maximum number of node types, and of edge types, that a graph may bring: Neo4j never forgets a label or type."""
 
+OWN_LABELS = "HopRank"
+"""Every label that HopRank matches by itself begins so; a test compares those of ``cypher/schema.cypher``."""
+
 _WORDS = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 50  # characters of a label that is legible in a browser; a longer one is cut and gets a digest
-_CORPUS_LABELS = frozenset(
-    {
-        "Catalog",
-        "Corpus",
-        "DroppedCorpus",
-        "Document",
-        "Chunk",
-        "Entity",
-        "Tally",
-        "Judgement",
-        "KnowledgeGraph",
-        "KnowledgeNode",
-    }
-)
 _TIMES = ("valid_at", "invalid_at", "expired_at")
 _INTEGERS = range(-(2**63), 2**63)  # those that Neo4j stores
 
@@ -195,10 +184,10 @@ def _is_native(value: Json) -> bool:
 
 
 def label_of(node_type: str) -> str:
-    """Return the label of a node type; one that corpora use gets an underscore at its end."""
+    """Return the label of a node type; one that begins as HopRank's own labels do gets an underscore at its end."""
     words = _WORDS.findall(node_type)
     label = _named("".join(word[0].upper() + word[1:] for word in words), node_type, "Type")
-    return f"{label}_" if label in _CORPUS_LABELS or label.startswith(("Graph_", "Corpus_", "Embedding_")) else label
+    return f"{label}_" if label.startswith(OWN_LABELS) else label
 
 
 def relationship_type_of(edge_type: str) -> str:
@@ -210,7 +199,7 @@ def relationship_type_of(edge_type: str) -> str:
 
 def edge_index_of(relationship_type: str) -> str:
     """Return the name of the index that finds the edges of a relationship type by key."""
-    return f"Edge_{digest(relationship_type)[:12]}"
+    return f"HopRankEdge_{digest(relationship_type)[:12]}"
 
 
 def _named(name: str, written: str, prefix: str) -> str:

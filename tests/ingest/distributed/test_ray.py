@@ -179,7 +179,7 @@ def vectors(cypher: Callable[..., list[neo4j.Record]], client: Client) -> Callab
     def found(name: str) -> dict[Any, Vector]:
         corpus = find_corpus(client, name)
         assert corpus
-        text = "MATCH (c:Chunk) WHERE c.corpus = $id RETURN c.document AS d, c.ordinal AS o, c.embedding AS v"
+        text = "MATCH (c:HopRankChunk) WHERE c.corpus = $id RETURN c.document AS d, c.ordinal AS o, c.embedding AS v"
         rows = cypher(text, id=corpus.id)
         return {(row["d"], row["o"]): np.asarray(row["v"], dtype=np.float32) for row in rows}
 

@@ -88,7 +88,7 @@ def names(cypher: Callable[..., list[neo4j.Record]], notes: Notes) -> Callable[[
     """Return the corpus's entities: their names by their keys."""
 
     def read() -> dict[str, Any]:
-        rows = cypher("MATCH (e:Entity {corpus: $id}) RETURN e.key AS key, e.name AS name", id=notes.corpus.id)
+        rows = cypher("MATCH (e:HopRankEntity {corpus: $id}) RETURN e.key AS key, e.name AS name", id=notes.corpus.id)
         return {row["key"]: row["name"] for row in rows}
 
     return read

@@ -27,8 +27,10 @@ Cypher = Callable[..., list[Any]]
         ("HTTPServer", "HTTPServer"),
         ("works at", "WorksAt"),
         ("3D model", "Type_3DModel"),
-        ("chunk", "Chunk_"),
-        ("KnowledgeNode", "KnowledgeNode_"),
+        ("chunk", "Chunk"),
+        ("service job", "ServiceJob"),
+        ("HopRank service job", "HopRankServiceJob_"),
+        ("HopRankKnowledgeNode", "HopRankKnowledgeNode_"),
         ("漢字", "漢字"),
     ],
 )
@@ -91,7 +93,7 @@ def test_a_node_that_changes_its_type_loses_the_old_label_alone(graph: Knowledge
     graph.add_nodes([KnowledgeNode("a", "final")], replace=True)
 
     (row,) = cypher("MATCH (n {graph: $graph, id: 'a'}) RETURN labels(n) AS labels", graph=graph_id)
-    assert set(row["labels"]) == {"KnowledgeNode", f"Graph_{graph_id}", "Final", "Favourite"}
+    assert set(row["labels"]) == {"HopRankKnowledgeNode", f"HopRankGraph_{graph_id}", "Final", "Favourite"}
 
 
 def test_relationships_that_others_draw_are_none_of_the_graph(graph: KnowledgeGraph, cypher: Cypher) -> None:

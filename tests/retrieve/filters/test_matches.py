@@ -341,11 +341,11 @@ def test_a_filter_on_a_declared_field_takes_a_query_for_both_indexes_and_one_mor
 
     hoprank.search("Which voyage?", corpus=pages[1], top_k=60, leg=Leg.HYBRID)
     first, again = search(), search()
-    cypher("MATCH (c:Corpus {name: $name}) SET c.staging = c.generation + 1", name=pages[1])
+    cypher("MATCH (c:HopRankCorpus {name: $name}) SET c.staging = c.generation + 1", name=pages[1])
     try:
         during_a_write = search()
     finally:
-        cypher("MATCH (c:Corpus {name: $name}) REMOVE c.staging", name=pages[1])
+        cypher("MATCH (c:HopRankCorpus {name: $name}) REMOVE c.staging", name=pages[1])
 
     assert again[1] == ["filtered_vector_1", "explore"]
     assert first[1] == ["filter_facts", *again[1]]

@@ -92,7 +92,7 @@ def test_a_job_outlives_a_service_that_is_stopped_and_one_of_two_that_is_killed(
 
     with serving(environment) as one, serving(environment) as other, new_corpus() as second:
         found = wait_for(one, job, "running", stage="embed")
-        owner = cypher("MATCH (j:ServiceJob {id: $id}) RETURN j.owner AS owner", id=job["id"])[0]["owner"]
+        owner = cypher("MATCH (j:HopRankServiceJob {id: $id}) RETURN j.owner AS owner", id=job["id"])[0]["owner"]
         killed, last = (one, other) if owner.split("/")[1] == str(one.process.pid) else (other, one)
         # Each tells of what the other runs, and takes jobs that it was not sent.
         assert {status(service, job)["attempt"] for service in (one, other)} == {found["attempt"]} == {2}

@@ -93,7 +93,7 @@ def test_judgements_become_a_queryset_and_go_with_their_corpus(
     assert [leg.measures["recall@2"] for leg in report.legs if leg.leg == Leg.WHOLE] == [1.0]
 
     def left(id_: str) -> int:
-        return len(cypher("MATCH (j:Judgement {corpus: $id}) RETURN j", id=id_))
+        return len(cypher("MATCH (j:HopRankJudgement {corpus: $id}) RETURN j", id=id_))
 
     corpus = get_corpus(hoprank.client, corpus_name)
     assert left(corpus.id) == 2

@@ -143,7 +143,10 @@ def test_services_in_containers_of_one_name_leave_each_other_their_jobs(
 def test_an_owner_on_another_machine_is_dead_if_it_is_silent_between_two_looks(
     store: JobStore, cypher: Callable[..., list[neo4j.Record]]
 ) -> None:
-    owner, say = "elsewhere.invalid/1/1.00/abc", "MATCH (j:ServiceJob {id: $id}) SET j.seen = timestamp() - $silent"
+    owner, say = (
+        "elsewhere.invalid/1/1.00/abc",
+        "MATCH (j:HopRankServiceJob {id: $id}) SET j.seen = timestamp() - $silent",
+    )
     job = store.create(Kind.SYNC, "docs", REQUEST)
     assert store.claim(owner)
     # As after a step of the server's clock: a live owner gives another sign before the next look.

@@ -149,7 +149,7 @@ def long_job(service: Service, corpus_name: str, cypher: Callable[..., Any]) -> 
         client.post(f"/v1/jobs/{job['id']}/cancel")
         while client.get(f"/v1/jobs/{job['id']}").json()["state"] in ("queued", "running"):
             time.sleep(0.1)
-    cypher("MATCH (job:ServiceJob {id: $id}) DETACH DELETE job", id=job["id"])
+    cypher("MATCH (job:HopRankServiceJob {id: $id}) DETACH DELETE job", id=job["id"])
 
 
 def test_a_job_shows_its_progress_and_is_cancelled_and_retried(open_page: Open, long_job: dict[str, Any]) -> None:

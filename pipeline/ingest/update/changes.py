@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
@@ -100,6 +101,8 @@ def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterat
         before = changes.stored.get(item.key)
         if before is None or before.hash != document_hash(item):
             changes.changed.append(item.key)
+            if before is not None and _is_of_another_folder(before, item):
+                changes.warnings.append(Warned(item.path, f"replaces {before.path}: both are {item.key} in the corpus"))
             changes.characters += len(item.text)
             if has_text and changes.stored:  # it may be a renamed document of the corpus
                 changes.text_hashes[item.key] = digest(item.text)
@@ -108,6 +111,11 @@ def _differing(source: Iterable[Document | Skipped], changes: Changes) -> Iterat
         changes.unchanged += 1
         if before.path != item.path:
             changes.moved[item.key] = item.path
+
+
+def _is_of_another_folder(before: StoredDocument, document: Document) -> bool:
+    """Return whether a document takes the key of another that is still where it was read: a moved folder's isn't."""
+    return bool(before.path) and before.path != document.path and Path(before.path).is_file()
 
 
 def document_hash(document: Document) -> str:

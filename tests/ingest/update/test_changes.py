@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -144,3 +145,18 @@ def test_many_small_documents_are_several_batches() -> None:
     sizes = [len(batch) for batch in batched((Document(str(number), "", "x") for number in range(1500)), 512, 10**6)]
 
     assert sizes == [512, 512, 476]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_file_that_takes_the_key_of_one_in_another_folder_is_named(tmp_path: Path, is_there: bool) -> None:
+    first = tmp_path / "alpha" / "README.md"
+    first.parent.mkdir()
+    if is_there:
+        first.write_text("Alpha holds bronze bells.")
+    stored = {"README.md": StoredDocument("Alpha", "hash", digest("Alpha holds bronze bells."), str(first))}
+    second = Document("README.md", "Beta", "Beta stores sailcloth.", path=str(tmp_path / "beta" / "README.md"))
+    with detect_changes([second], stored, Progress()) as changes:
+        assert changes.changed == ["README.md"]
+
+    warning = Warned(second.path, f"replaces {first}: both are README.md in the corpus")
+    assert changes.warnings == ([warning] if is_there else [])

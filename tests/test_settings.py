@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.addresses import without_password
 from pipeline.cli.options import flags as assigned
 from pipeline.db.embedded import ServerOptions
 from pipeline.domains import skills
@@ -455,3 +456,27 @@ def test_a_value_is_shown_as_it_can_be_set() -> None:
     assert load_settings(assigned(assignments=[f"{name}={value}" for name, value in rows.items() if value])) == (
         load_settings(chosen)
     )
+
+
+@pytest.mark.parametrize("login", ["neo4j:s3cr3tWord@", "neo4j:s3/cr3t@Word@", "s3cr3tWord@", ":s3cr3tWord@"])
+def test_an_address_with_a_login_is_refused_and_not_shown(login: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_URI", f"bolt://{login}127.0.0.1:1")
+    with pytest.raises(ConfigurationError, match="holds no user and no password") as caught:
+        load_settings()
+
+    assert "NEO4J_URI" in str(caught.value)
+    assert not {"cr3t", "s3", "Word"} & {word for word in ("cr3t", "s3", "Word") if word in str(caught.value)}
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://host/path", "https://host/path"),
+        ("https://u:p@host/path", "https://host/path"),
+        ("https://u@host/path", "https://host/path"),
+        ("https://u:p/q@r@host:8/path", "https://host:8/path"),
+        ("bolt://:p@host", "bolt://host"),
+    ],
+)
+def test_an_address_is_shown_without_its_login(url: str, shown: str) -> None:
+    assert without_password(url) == shown

@@ -235,7 +235,9 @@ def _refusal(faults: list[ErrorDetails], flags: Mapping[str, Any]) -> Configurat
         if kind:
             problem = f"a {kind} is expected{_why_unread(fault['input'])}"
             fixes.append(_how_to_write(fault["loc"], kind, origin))
-        value = "" if _may_be_secret(name) else f" {without_password(repr(fault['input']))}:"
+        value = (
+            "" if _may_be_secret(name) or fault["type"] == "login" else f" {without_password(repr(fault['input']))}:"
+        )
         lines.append(f"{name} ({origin}):{value} {problem}")
     return ConfigurationError("; ".join(lines), " ".join([*fixes[:1], "`hoprank config show` lists every setting."]))
 

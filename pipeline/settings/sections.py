@@ -20,6 +20,10 @@ class Section(BaseModel):
 
 
 def _check_uri(uri: str) -> str:
+    # Addresses are logged, shown and stored beside what they name: a password in one would be, too.
+    if "@" in uri:
+        problem = "an address holds no user and no password: set NEO4J_USERNAME and NEO4J_PASSWORD"
+        raise PydanticCustomError("login", problem)
     if not re.match(r"(bolt|neo4j)(\+s|\+ssc)?://.", uri):
         problem = "an address of Neo4j's own protocol is expected, such as bolt://localhost:7687 or neo4j+s://NAME"
         raise PydanticCustomError("bolt_uri", problem)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from pipeline.addresses import check_has_no_login
 from pipeline.api import HopRank
 from pipeline.errors import ExtraMissing, FilterError
 from pipeline.files import well_formed
@@ -44,6 +45,7 @@ class Connection:
     """Connects when it is first used, by an address and a password; or is one that was given, and leaves it open."""
 
     def __init__(self, address: dict[str, str | None], password: Secret, hoprank: HopRank | None) -> None:
+        check_has_no_login(address["uri"] or "")  # it is saved with the component
         self._address = address if hoprank is None else hoprank.settings.neo4j.model_dump(include={*address})
         self._password = password
         self._hoprank = hoprank

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pipeline.addresses import check_has_no_login
+
 _TOKEN = "HOPRANK_SERVE__TOKEN"  # noqa: S105 - the name of a variable
 _PASSED_ON = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_DATABASE", "HOPRANK_HOME")
 _PASSWORD = "NEO4J_PASSWORD"  # noqa: S105 - the name of a variable
@@ -32,10 +34,11 @@ def command_config(client: McpClient, arguments: Sequence[str]) -> dict[str, Any
     """Return the configuration of a client that starts ``hoprank mcp`` with further ``arguments``.
 
     The variables that name the server of Neo4j are passed on as they are now, its password by reference: programs
-    with windows don't have the environment of a shell.
+    with windows don't have the environment of a shell. Raises ConfigurationError if the address holds a password.
     """
     command, *before = hoprank_command()
     entry: dict[str, Any] = {"type": "stdio", "command": command, "args": [*before, "mcp", *arguments]}
+    check_has_no_login(os.environ.get("NEO4J_URI", ""))
     environment = {name: os.environ[name] for name in _PASSED_ON if os.environ.get(name)}
     if os.environ.get(_PASSWORD):
         environment[_PASSWORD] = client.reference(_PASSWORD)

@@ -10,14 +10,14 @@
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs; one for those who claim jobs.
 //   (:HopRankCorpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
-//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, filterable, examples, writer, writer_since, writer_seen})
+//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, filterable, kind, examples, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
 //       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
 //       written, or that a crashed run left. `folding` is the number of the rules of its chunks' `folded` words, `text_index` the
 //       name of its full-text index if that isn't the label of its chunks. The three `writer` properties are the lease of whoever writes.
 //       `filterable` are the fields of the metadata that it declares to filter by, in the order of their places; old corpora
-//       have none. `examples` are questions that the explorer offers to ask.
+//       have none. `kind` is the domain that alone writes to it, such as memory; documents have none. `examples` are questions that the explorer offers to ask.
 //   {as_json}
 //       A Corpus, Document, Chunk or LINKS_TO that neo4j-admin has imported has here, as JSON, the properties that CSV can't
 //       hold, until they are restored (pipeline/ingest/update/complete.py). Its chunks without `links` have no such property.
@@ -78,10 +78,10 @@
 // `valid_at` and `invalid_at` bound when a node or edge holds in the world, `created_at` and `expired_at` when the graph
 // knows it (cypher/knowledge/time.cypher).
 //
-//   (:HopRankKnowledgeGraph {id, name, awaited_name, created_at, version, schema_version, dimension, node_labels, edge_types, temporal})
+//   (:HopRankKnowledgeGraph {id, name, awaited_name, created_at, version, schema_version, dimension, node_labels, edge_types, temporal, kind})
 //       A named graph. One that is not yet published has an `awaited_name` instead. `version` counts its changes,
 //       `node_labels` and `edge_types` are the names that its types have in Neo4j, `temporal` is true if anything in it has
-//       an end or begins later.
+//       an end or begins later, `kind` the domain that made it.
 //   (:HopRankKnowledgeNode {key, graph, id, type, labels, created_at, updated_at, valid_at, invalid_at, expired_at, embedding,
 //                    embedding_hash, text_hash, index_words, NAME, p.NAME, j.NAME})
 //       A node. `key` is the hash of the graph's id and its own. It also carries the label HopRankGraph_<graph id> and that of its
@@ -211,6 +211,20 @@ RETURN name, type, state, options, properties;
 // mode: read
 // The server's full-text analysers.
 CALL db.index.fulltext.listAvailableAnalyzers() YIELD analyzer RETURN analyzer ORDER BY analyzer;
+
+// name: create_probe_index
+// mode: schema
+// params: analyzer
+// names: probe
+// An index of nothing, through which an analyser is tried before it gets texts: one that fails at a write stops the database.
+CREATE FULLTEXT INDEX <probe> IF NOT EXISTS FOR (n:<probe>) ON EACH [n.text]
+OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
+
+// name: probe_fulltext_index
+// mode: read
+// params: index, text
+// Let the analyser of an index read a text.
+CALL db.index.fulltext.queryNodes($index, $text) YIELD node RETURN node LIMIT 1;
 
 // name: end_query
 // mode: schema

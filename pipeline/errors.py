@@ -30,6 +30,7 @@ HopRankError                    base: a message with the problem, and a fix
 │       └── ServerUnsupported   it lacks something HopRank needs (version, GDS, vector index)
 └── Fault                       a failure despite correct input: the commands exit with 1
     ├── ServerLost              the server went away during its use
+    │   └── DatabaseStopped     its database stopped after an error of its own
     ├── QueryTimeout            a query took longer than the settings allow
     ├── ServerStartFailed       the embedded server didn't come up
     ├── DownloadFailed          a jar or a model couldn't be fetched or has the wrong checksum
@@ -180,6 +181,10 @@ class Fault(HopRankError):
 
 class ServerLost(Fault):
     """The server went away during its use."""
+
+
+class DatabaseStopped(ServerLost):
+    """The server answers, but its database stopped after an error of its own, and must be started again."""
 
 
 class QueryTimeout(Fault):

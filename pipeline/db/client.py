@@ -19,6 +19,7 @@ from pipeline.db.bookmarks import Bookmarks, is_routed
 from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries
 from pipeline.errors import (
+    DatabaseStopped,
     HopRankError,
     LoginRefused,
     QueryTimeout,
@@ -55,6 +56,18 @@ _BOOKMARK_UNKNOWN = (
 )
 """Error codes of a server that doesn't come to what a bookmark names, as after its data were restored."""
 
+_STOPPED = (
+    "Neo.DatabaseError.Transaction.TransactionStartFailed",
+    "Neo.DatabaseError.Transaction.TransactionCommitFailed",
+)
+"""Error codes of a database that has panicked, and of the commit at which it does: it serves nobody until a restart."""
+
+_IN_THE_WAY = tuple(
+    f"Neo.ClientError.Schema.{name}"
+    for name in ("ConstraintValidationFailed", "ConstraintAlreadyExists", "IndexAlreadyExists")
+)
+"""Error codes of writes that a constraint forbids, and of schema that another program's contradicts."""
+
 _COUNTERS = (
     "nodes_created nodes_deleted relationships_created relationships_deleted properties_set labels_added labels_removed"
 ).split()
@@ -87,9 +100,10 @@ class Transaction:
 class Client(AbstractContextManager["Client"]):
     """A connection to one database. Thread-safe, as the driver is; a context manager that closes it.
 
-    ``written`` sums the server's counters of all writes, by name. The timeouts are in seconds, 0 for none, and raise
-    QueryTimeout: ``read_timeout`` limits each :meth:`read`, ``write_timeout`` each writing transaction and each
-    :meth:`stream`, including the time that the stream's reader takes.
+    ``written`` sums the server's counters of all writes, by name; ``tried_analyzers`` says of full-text analysers
+    whether the server's Java runs them (:func:`pipeline.db.indexes.runs_analyzer`). The timeouts are in seconds, 0 for
+    none, and raise QueryTimeout: ``read_timeout`` limits each :meth:`read`, ``write_timeout`` each writing transaction
+    and each :meth:`stream`, including the time that the stream's reader takes.
 
     With a ``neo4j://`` address, reads go to the members of a cluster that read, writes to the one that writes, and a
     read sees what this client wrote or saw before; also what was left in ``bookmark_file``; see
@@ -113,6 +127,7 @@ class Client(AbstractContextManager["Client"]):
         self._counting = threading.Lock()
         self._background: list[threading.Thread] = []
         self._queries = load_queries()
+        self.tried_analyzers: dict[str, bool] = {}
         self._traced = {"db.system.name": "neo4j", "db.namespace": address.database, **place_of(address.uri)}
         with self._connecting():
             self._driver = neo4j.GraphDatabase.driver(
@@ -327,6 +342,8 @@ class Client(AbstractContextManager["Client"]):
         uri = self.address.uri
         try:
             yield
+        except DatabaseStopped:
+            raise
         except driver_errors.AuthError as error:
             raise LoginRefused(
                 f"{uri} refused the user {self.address.username!r} with the password given.",
@@ -361,11 +378,25 @@ class Client(AbstractContextManager["Client"]):
             self._forget_unknown(error)
             happened = "went away" if isinstance(error, _GONE) else "kept failing"
             raise ServerLost(f"Neo4j at {uri} {happened} ({first_line(error)}).", _AGAIN) from error
+        except driver_errors.DatabaseError as error:
+            if error.code not in _STOPPED:
+                raise
+            raise DatabaseStopped(
+                f"The database {self.address.database!r} of Neo4j at {uri} stopped after an error of its own"
+                f" ({first_line(error)}).",
+                "Restart that server; the embedded one by hoprank db stop, and the next command starts it.",
+            ) from error
         except driver_errors.ClientError as error:
             if error.code == "Neo.ClientError.Database.DatabaseNotFound":
                 raise ServerError(
                     f"{uri} has no database {self.address.database!r}.",
                     "Check NEO4J_DATABASE; Community has only neo4j.",
+                ) from error
+            if error.code in _IN_THE_WAY:
+                raise ServerError(
+                    f"A constraint or an index in {self.address.database!r} is in the way ({first_line(error)}).",
+                    "In Neo4j's Browser :schema lists them: drop the one that another program has made on that label or"
+                    " type, or let HopRank use another database.",
                 ) from error
             if self._forget_unknown(error):
                 problem = f"Neo4j at {uri} doesn't know what was written last ({first_line(error)})."

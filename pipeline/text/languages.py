@@ -9,7 +9,7 @@ AUTO = "auto"
 """In the place of an analyser: the one for the language of the first texts."""
 
 ENGLISH = "english"
-_OTHER = "standard"
+STANDARD = "standard"
 """The analyser for languages of which the server knows no endings."""
 
 _ANALYZERS = {
@@ -67,4 +67,4 @@ def analyzer_for(texts: Iterable[str]) -> str:
     import py3langid  # its model takes half a second, which most corpora needn't wait for
 
     language, _ = py3langid.classify(sample)
-    return _ANALYZERS.get(language, _OTHER)
+    return _ANALYZERS.get(language, STANDARD)

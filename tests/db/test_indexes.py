@@ -68,7 +68,7 @@ def test_all_that_a_corpus_needs_is_made_and_online(client: Client, cypher: Cyph
     ensure(client, wanted)
 
     states = {row["name"]: row["state"] for row in cypher("SHOW INDEXES YIELD name, state")}
-    constraints = {name.removeprefix("constrain_").removeprefix("index_") for name in CONSTRAINTS}
+    constraints = {f"hoprank_{name.removeprefix('constrain_').removeprefix('index_')}" for name in CONSTRAINTS}
     assert {states[name] for name in (*constraints, *wanted.indexes)} == {"ONLINE"}
 
 

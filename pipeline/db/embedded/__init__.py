@@ -1,6 +1,6 @@
 """The embedded server: Neo4j with GDS in a separate process, installed from packages and started on demand."""
 
-from pipeline.db.embedded.lifecycle import ensure_running, log_path, running, status, stop, train
+from pipeline.db.embedded.lifecycle import ensure_running, log_path, restarted, running, status, stop, train
 from pipeline.db.embedded.options import Address, ServerOptions, ServerStatus
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "ServerStatus",
     "ensure_running",
     "log_path",
+    "restarted",
     "running",
     "status",
     "stop",

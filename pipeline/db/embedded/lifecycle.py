@@ -74,6 +74,18 @@ def stop(options: ServerOptions) -> bool:
             return _end(files) is not None
 
 
+def restarted(options: ServerOptions, failed: Address, report: Report = server.silent) -> Address:
+    """End the server that answered at ``failed``, whose database has stopped, and return the address of a new one.
+
+    If another process has done so meanwhile, it is the address of that one's.
+    """
+    with located(options) as files, _locked(files.start_lock, files, options.start_timeout):
+        state = read_state(files.state)
+        if state is not None and state.uri == failed.uri:
+            _end(files)
+    return ensure_running(options, report)
+
+
 def _end(files: Layout) -> State | None:
     """Stop the server and return the state that it had; None if none was running."""
     if state := read_state(files.state):

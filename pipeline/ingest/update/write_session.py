@@ -19,7 +19,7 @@ from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.catalogue import drop_corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.filterable import chunk_properties
-from pipeline.db.indexes import LIVE
+from pipeline.db.indexes import LIVE, runs_analyzer
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.db.vectors import packed, to_bytes
 from pipeline.edges import EDGES, EdgeKind, Target
@@ -32,7 +32,7 @@ from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
 from pipeline.records import Edge, Entity, Vector, as_properties
 from pipeline.text.index_words import index_words
-from pipeline.text.languages import AUTO, analyzer_for
+from pipeline.text.languages import AUTO, STANDARD, analyzer_for
 
 _NODE_BATCH = 1000  # rows of a query, with texts or vectors; these four are chosen by hand, not measured
 _EDGE_BATCH = 10_000  # rows without them
@@ -90,9 +90,14 @@ class WriteSession:
         self._orphans: list[Row] = []
 
     def choose_analyzer(self, texts: Iterable[str]) -> None:
-        """Give a corpus that has no full-text analyser yet the one for the language of its first ``texts``."""
+        """Give a corpus that has no full-text analyser yet the one for the language of its first ``texts``.
+
+        Where the server's Java can't run that, it is the one for any language.
+        """
         if self.corpus.record.analyzer == AUTO:
             analyzer = analyzer_for(texts)
+            if not runs_analyzer(self.corpus.client, analyzer):
+                analyzer = STANDARD
             self._writes.write("set_analyzer", analyzer=analyzer)
             self.corpus = CorpusHandle(self.corpus.client, replace(self.corpus.record, analyzer=analyzer))
 

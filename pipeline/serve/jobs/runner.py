@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.api import HopRank
 from pipeline.db.writers import new_writer
-from pipeline.errors import Busy, HopRankError, ServerLost, ServerUnreachable
+from pipeline.errors import Busy, DatabaseStopped, HopRankError, ServerLost, ServerUnreachable
 from pipeline.ingest.sources.reader import check_objects
 from pipeline.serve.jobs.process import Failed, JobProcess, Stopped
 from pipeline.serve.jobs.records import Job, Problem, Request, State
@@ -33,7 +33,7 @@ _IDLE_SECONDS = 60.0
 _MOST_ATTEMPTS = 5
 """Runs that a job gets on its own, if its services die each time."""
 
-_GONE = (ServerLost.__name__, ServerUnreachable.__name__)
+_GONE = (ServerLost.__name__, DatabaseStopped.__name__, ServerUnreachable.__name__)
 
 _LOG = logging.getLogger("hoprank.jobs")
 

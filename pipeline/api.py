@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from pipeline.answer.chat import check_model
 from pipeline.answer.records import Answer, AnswerEvent
-from pipeline.db.catalogue import Corpus, NamedGraph, find_graph
+from pipeline.db.catalogue import Corpus, NamedGraph, derived_name, find_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.corpus import read_whole
@@ -31,6 +31,7 @@ from pipeline.flows.search import Retriever, Retrievers
 from pipeline.ingest.sources.reader import document_of, documents_of, documents_of_files
 from pipeline.ingest.update.changes import IngestSummary, Outcome, SyncSummary
 from pipeline.knowledge import KnowledgeGraph
+from pipeline.knowledge.catalogue import make_graph, of_kind
 from pipeline.progress import Progress
 from pipeline.retrieve.context import Context
 from pipeline.retrieve.excerpt import with_excerpts
@@ -432,13 +433,21 @@ class HopRank(AbstractContextManager["HopRank"]):
         """Return what was said of hits; see :func:`pipeline.flows.questions.judgements`."""
         return questions.judgements(self.client, corpus, question)
 
-    def graph(self, name: str, *, create: bool = True) -> KnowledgeGraph:
+    def graph(self, name: str, *, create: bool = True, kind: str = "") -> KnowledgeGraph:
         """Return the knowledge graph with this name on this connection.
 
-        If it doesn't exist, it is created, or GraphError is raised with ``create=False``.
+        If it doesn't exist, it is created, or GraphError is raised with ``create=False``. A domain that is about to
+        write names its ``kind``: GraphError is raised if the graph holds what another has made.
         """
-        graph = find_graph(self.client, name)
-        return self.graph_of(graph) if graph else self._open_graph(name, create=create)
+        if (graph := find_graph(self.client, name)) is None:
+            return self.graph_of(make_graph(self.client, name, kind)) if create else self._open_graph(name)
+        return self.graph_of(of_kind(self.client, graph, kind))
+
+    def derived_graph(self, name: str, part: str) -> KnowledgeGraph:
+        """Return the graph ``part`` that a domain keeps beside what has this name; it is created if it is missing."""
+        derived = derived_name(name, part)
+        graph = find_graph(self.client, derived) or make_graph(self.client, derived, part, derived=True)
+        return self.graph_of(graph)
 
     def graph_of(self, graph: NamedGraph) -> KnowledgeGraph:
         """Return a knowledge graph that was looked up already, in the same call: a name may soon be another's."""
@@ -459,8 +468,8 @@ class HopRank(AbstractContextManager["HopRank"]):
 
         return read_whole(once)
 
-    def _open_graph(self, name: str | NamedGraph, *, create: bool = False) -> KnowledgeGraph:
-        return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings, create=create)
+    def _open_graph(self, name: str | NamedGraph) -> KnowledgeGraph:
+        return KnowledgeGraph(name, client=self.client, embedder=self.embedder, settings=self.settings, create=False)
 
     def open_graph(self, corpus: str = "default") -> KnowledgeGraph:
         """Return a corpus as a read-only knowledge graph; see :meth:`pipeline.KnowledgeGraph.open`."""

@@ -22,7 +22,7 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
     found: Dump = defaultdict(set)
     names: dict[str, Any] = {}
     nodes = cypher(
-        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND (n:HopRankDocument OR n:HopRankEntity OR n:HopRankTally))"
+        "MATCH (n) WHERE $label IN labels(n) OR (n.corpus = $id AND n:HopRankDocument|HopRankEntity|HopRankTally)"
         " RETURN labels(n) AS labels, properties(n) AS p",
         label=corpus.label,
         id=corpus.id,

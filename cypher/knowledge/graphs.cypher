@@ -56,10 +56,10 @@ MATCH (g:HopRankKnowledgeGraph) WHERE g.name IN $graph_names RETURN properties(g
 
 // name: create_graph
 // mode: write
-// params: id, name, now, schema_version
-// Create a knowledge graph, or return the existing graph of that name.
+// params: id, name, now, schema_version, kind
+// Create a knowledge graph of the domain $kind (null: of none), or return the existing graph of that name.
 MERGE (g:HopRankKnowledgeGraph {name: $name})
-ON CREATE SET g.id = $id, g.created_at = $now, g.version = 0, g.schema_version = $schema_version
+ON CREATE SET g.id = $id, g.created_at = $now, g.version = 0, g.schema_version = $schema_version, g.kind = $kind
 RETURN properties(g) AS graph;
 
 // name: create_unpublished_graph
@@ -70,10 +70,20 @@ CREATE (g:HopRankKnowledgeGraph {id: $id, awaited_name: $name, created_at: $now,
                           writer: $writer})
 RETURN properties(g) AS graph;
 
+// name: claim_graph
+// mode: write
+// params: graph, label, kind
+// Let a graph that no domain made, and that holds nothing, be of the domain $kind; return its properties.
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
+SET g.lock = true
+REMOVE g.lock
+SET g.kind = CASE WHEN EXISTS { (:$($label)) } THEN g.kind ELSE coalesce(g.kind, $kind) END
+RETURN properties(g) AS graph;
+
 // name: publish_graph
 // mode: write
 // params: graph, name
-// Give a graph its name; unpublish the graph that had the name, which the caller then deletes, and return its id.
+// Give a graph its name, and the domain of the graph that had it; unpublish the graph that had the name, which the caller then deletes, and return its id.
 MATCH (g:HopRankKnowledgeGraph {id: $graph})
 OPTIONAL MATCH (old:HopRankKnowledgeGraph {name: $name}) WHERE old.id <> $graph
 CALL (old) {
@@ -81,7 +91,7 @@ CALL (old) {
   SET old.awaited_name = old.name
   REMOVE old.name
 }
-SET g.name = $name
+SET g.name = $name, g.kind = coalesce(old.kind, g.kind)
 REMOVE g.awaited_name, g.writer
 RETURN old.id AS replaced;
 

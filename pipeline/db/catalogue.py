@@ -24,7 +24,16 @@ from pipeline.db.indexes import (
 )
 from pipeline.db.writers import is_stale, named
 from pipeline.edges import EdgeKind
-from pipeline.errors import Busy, FingerprintError, InputError, Superseded, UnknownCorpus, UnknownGraph, did_you_mean
+from pipeline.errors import (
+    Busy,
+    CorpusError,
+    FingerprintError,
+    InputError,
+    Superseded,
+    UnknownCorpus,
+    UnknownGraph,
+    did_you_mean,
+)
 from pipeline.records import Fingerprint
 from pipeline.text.index_words import FOLDING
 
@@ -43,6 +52,9 @@ DEFAULT_NAME = "default"
 NO_FIELDS = "none"
 """The word in place of fields that declares none."""
 
+DERIVED = "::"
+"""Stands in the names of graphs that HopRank derives from another name, such as ``memory::merges``, and in no other."""
+
 _DELETE_BATCH = 10_000  # nodes in a transaction; chosen by hand, not measured
 
 
@@ -53,7 +65,8 @@ class Corpus:
     ``staging`` is the generation being written, or left unfinished by a crashed run; else None. ``edges`` holds the
     number of edges of each kind, ``links`` the settings that its edges were made with, by name: see
     :attr:`pipeline.settings.LinkSettings.of_edges`. A corpus of an older version has none. ``filterable`` are the
-    fields of the metadata that it declares to filter by (:mod:`pipeline.db.filterable`).
+    fields of the metadata that it declares to filter by (:mod:`pipeline.db.filterable`). ``kind`` is the domain that
+    alone writes to it and drops it, "" for documents.
     """
 
     id: str
@@ -73,6 +86,7 @@ class Corpus:
     edges: Mapping[str, int]
     folding: int = 0
     filterable: tuple[str, ...] = ()
+    kind: str = ""
 
     @property
     def label(self) -> str:
@@ -99,6 +113,7 @@ class Corpus:
         """Make a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
         values["folding"] = properties.get("folding", 0)
+        values["kind"] = properties.get("kind", "")
         values["filterable"] = tuple(properties.get("filterable", ()))
         values["links"] = json.loads(properties.get("links", "{}"))
         values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
@@ -110,7 +125,7 @@ class NamedGraph:
     """A stored graph. ``version`` counts its changes; ``dimension`` is None until a node has an embedding.
 
     ``node_labels`` and ``edge_types`` are the labels and relationship types that its types have in Neo4j. ``temporal``
-    tells whether any node or edge has an end, or begins later.
+    tells whether any node or edge has an end, or begins later. ``kind`` is the domain that made it, "" if none did.
     """
 
     id: str
@@ -122,6 +137,7 @@ class NamedGraph:
     node_labels: frozenset[str] = frozenset()
     edge_types: frozenset[str] = frozenset()
     temporal: bool = False
+    kind: str = ""
 
     @property
     def label(self) -> str:
@@ -151,6 +167,7 @@ class NamedGraph:
             frozenset(properties.get("node_labels", ())),
             frozenset(properties.get("edge_types", ())),
             properties.get("temporal", False),
+            properties.get("kind", ""),
         )
 
 
@@ -239,8 +256,26 @@ def check_idle(client: Client) -> None:
 
 def check_name(name: str) -> None:
     """Raise InputError unless ``name`` is valid for a corpus."""
-    if not name.strip() or len(name) > LONGEST_NAME:
-        raise InputError(f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {LONGEST_NAME} characters.")
+    if not name.strip() or len(name) > LONGEST_NAME or DERIVED in name:
+        raise InputError(
+            f"A corpus can't be named {name[:50]!r}.", f"Use 1 to {LONGEST_NAME} characters, without {DERIVED!r}."
+        )
+
+
+def derived_name(name: str, part: str) -> str:
+    """Return the name of a graph that belongs to the corpus or graph ``name``; no user's name is like it."""
+    return f"{name}{DERIVED}{part}"
+
+
+def check_kind(corpus: Corpus, kind: str) -> None:
+    """Raise CorpusError unless the corpus belongs to the domain ``kind``, or with "" to none."""
+    if corpus.kind == kind:
+        return
+    raise CorpusError(
+        f"The corpus {corpus.name!r} holds {f'a {corpus.kind}' if corpus.kind else 'documents'},"
+        f" not {f'a {kind}' if kind else 'documents'}.",
+        f"Give another name{f', or use hoprank {corpus.kind}' if corpus.kind else ''}.",
+    )
 
 
 def create_corpus(
@@ -254,6 +289,7 @@ def create_corpus(
     analyzer: str,
     links: Mapping[str, Any],
     filterable: Sequence[str] = (),
+    kind: str = "",
     schema_version: int = SCHEMA_VERSION,
 ) -> Corpus:
     """Create a corpus; if another process has created one with the same name meanwhile, return that.
@@ -274,6 +310,7 @@ def create_corpus(
         "schema_version": schema_version,
         "folding": FOLDING,
         **({"filterable": list(fields)} if fields else {}),
+        **({"kind": kind} if kind else {}),
         **dict.fromkeys(("documents", "chunks", "entities"), 0),
     }
     ensure_declared(client, CONSTRAINTS)

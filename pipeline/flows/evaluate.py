@@ -228,7 +228,7 @@ def temporary(client: Client, keep: str | None = None) -> Iterator[str]:
     """Yield ``keep``, or a name of its own for corpora and graphs that an evaluation makes and leaves no trace of.
 
     Dropped afterwards are the corpus and the graph of that name, and those whose names begin with it and a sign, such
-    as ``name/part`` and ``name.merges``.
+    as ``name/part`` and ``name::merges``.
     """
     if keep is not None:
         yield keep
@@ -242,7 +242,7 @@ def temporary(client: Client, keep: str | None = None) -> Iterator[str]:
                 drop_graph(client, graph)
         for corpus in list_corpora(client):
             if corpus.name.startswith(name):
-                drop(client, corpus.name)
+                drop(client, corpus.name, kind=corpus.kind)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from pipeline.db.catalogue import (
     check_declared,
     check_extractor,
     check_fingerprint,
+    check_kind,
     create_corpus,
     drop_corpus,
     find_corpus,
@@ -140,16 +141,17 @@ def ingest_decided(
     corpus_name: str,
     *,
     wait: float,
+    kind: str = "",
     progress: Progress | None = None,
 ) -> tuple[IngestSummary, _Result]:
     """Ingest and remove the documents that ``decide`` names while the corpus is leased; see :func:`ingest`.
 
-    The decision's result is returned beside the summary. What ``decide`` checks still holds when they are written,
-    whatever other runs do; these are waited for up to ``wait`` seconds. Raises what ``decide`` raises, and then writes
-    nothing.
+    The corpus is one of the domain ``kind``. The decision's result is returned beside the summary. What ``decide``
+    checks still holds when they are written, whatever other runs do; these are waited for up to ``wait`` seconds.
+    Raises what ``decide`` raises, and then writes nothing.
     """
     with _traced("ingest", corpus_name):
-        steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress)
+        steps = _Steps.of(LocalEngine(client, embedder, settings), settings, progress, kind=kind)
         with steps.writing(corpus_name, steps.find(corpus_name, wait=wait), wait=wait) as session:
             decision = decide(session.corpus)
             with detect_changes(decision.documents, stored_documents(session.corpus), steps.progress) as changes:
@@ -317,7 +319,8 @@ def _engine(client: Client, embedder: Embedder, settings: Settings, corpus_name:
 class _Steps:
     """The steps that ingest and sync share, with what they take: an engine, the settings.
 
-    ``filterable`` are the fields that the corpus shall declare to filter by; None if nothing was said of them.
+    ``filterable`` are the fields that the corpus shall declare to filter by; None if nothing was said of them. ``kind``
+    is the domain whose corpus it is, "" for documents.
     """
 
     engine: Engine
@@ -325,6 +328,7 @@ class _Steps:
     settings: Settings
     progress: Progress
     filterable: tuple[str, ...] | None = None
+    kind: str = ""
 
     @classmethod
     def of(
@@ -333,12 +337,13 @@ class _Steps:
         settings: Settings,
         progress: Progress | None = None,
         filterable: Sequence[str] | None = None,
+        kind: str = "",
     ) -> Self:
         """Return the steps; the model's tokenizer, and with it often the model, is loaded for the chunker."""
         fields = None if filterable is None else declared_fields(filterable)
         progress = progress or Progress()
         with progress.stage("load model"):
-            return cls(engine, engine.chunker, settings, progress, fields)
+            return cls(engine, engine.chunker, settings, progress, fields, kind)
 
     @property
     def client(self) -> Client:
@@ -413,6 +418,7 @@ class _Steps:
             analyzer=self.settings.fulltext.analyzer,
             links=self.links.of_edges,
             filterable=self.filterable or (),
+            kind=self.kind,
         )
         return self._checked(corpus)
 
@@ -473,6 +479,7 @@ class _Steps:
         return summarise(name, corpus, changes, outcome, self.progress.seconds, differing)
 
     def _checked(self, corpus: Corpus) -> CorpusHandle:
+        check_kind(corpus, self.kind)
         check_fingerprint(corpus, self.embedder.fingerprint_beside(corpus.fingerprint), self.chunker.fingerprint)
         check_extractor(corpus, extractor_fingerprint(self.settings.link))
         check_declared(corpus, self.filterable)

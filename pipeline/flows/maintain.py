@@ -10,6 +10,7 @@ from pipeline.db.catalogue import (
     GRAPH_SCHEMA_VERSION,
     LONGEST_NAME,
     Corpus,
+    check_kind,
     check_name,
     check_schema,
     drop_corpus,
@@ -74,9 +75,13 @@ def degrees(client: Client, name: str) -> dict[str, list[tuple[int, int]]]:
     return counted
 
 
-def drop(client: Client, corpus_name: str) -> None:
-    """Delete a corpus and its contents; raises CorpusError if it doesn't exist, Busy if it has a writer."""
+def drop(client: Client, corpus_name: str, *, kind: str = "") -> None:
+    """Delete a corpus of a domain ``kind``, or of documents, and its contents.
+
+    Raises CorpusError if it doesn't exist or is another domain's, Busy if it has a writer.
+    """
     corpus = open_corpus(client, corpus_name)
+    check_kind(corpus.record, kind)
     with lease(corpus):
         drop_corpus(client, corpus.record)
         # Last, because a reader can create a projection until the corpus is gone.
@@ -84,9 +89,10 @@ def drop(client: Client, corpus_name: str) -> None:
 
 
 def rename(client: Client, name: str, new_name: str) -> None:
-    """Rename a corpus; raises CorpusError if the new name is taken, Busy if the corpus has a writer."""
+    """Rename a corpus of documents; raises CorpusError if the new name is taken, Busy if the corpus has a writer."""
     check_name(new_name)
     with lease(open_corpus(client, name)) as (corpus, writer):
+        check_kind(corpus.record, "")
         if not corpus.write("rename_corpus", writer=writer, name=new_name):
             raise CorpusError(f"There is a corpus {new_name!r} already.", "Choose another name.")
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pipeline.db.catalogue import GRAPH_SCHEMA_VERSION, LONGEST_NAME, NamedGraph
+from pipeline.db.catalogue import DERIVED, GRAPH_SCHEMA_VERSION, LONGEST_NAME, NamedGraph
 from pipeline.db.client import Client
 from pipeline.db.indexes import drop_indexes, ensure_declared, ensure_indexes
 from pipeline.db.projections import drop_projections
@@ -29,9 +29,31 @@ GRAPH_SCHEMA = (
 """Schema queries that knowledge graphs need."""
 
 
-def make_graph(client: Client, name: str) -> NamedGraph:
-    """Return the graph of that name; create it if there is none."""
-    return NamedGraph.of(client.write("create_graph", **_new(client, name))[0]["graph"])
+def make_graph(client: Client, name: str, kind: str = "", *, derived: bool = False) -> NamedGraph:
+    """Return the graph of that name; create it if there is none, for the domain ``kind`` if one is given.
+
+    A name that HopRank derives takes ``derived``. Raises GraphError if ``name`` can't be a graph's, or if the graph of
+    that name isn't of this ``kind``.
+    """
+    new = _new(client, name, derived=derived)
+    return of_kind(client, NamedGraph.of(client.write("create_graph", **new, kind=kind or None)[0]["graph"]), kind)
+
+
+def of_kind(client: Client, graph: NamedGraph, kind: str) -> NamedGraph:
+    """Return a graph that the domain ``kind`` may write to: it made it, or takes an empty one that none has made.
+
+    Every graph is of the kind "". Raises GraphError if what it holds is another's.
+    """
+    if kind and not graph.kind:
+        rows = client.write("claim_graph", graph=graph.id, label=graph.label, kind=kind)
+        graph = NamedGraph.of(rows[0]["graph"]) if rows else graph
+    if kind in ("", graph.kind):
+        return graph
+    holds = f"is of the domain {graph.kind}" if graph.kind else "holds nodes of another origin"
+    raise GraphError(
+        f"The graph {graph.name!r} {holds}, not of the domain {kind}.",
+        f"Give another name, or drop that graph first: hoprank graph drop {graph.name!r}.",
+    )
 
 
 def check_layout(graph: NamedGraph) -> NamedGraph:
@@ -114,8 +136,13 @@ def _delete(client: Client, graph_id: str) -> None:
     client.write("delete_graph", graph=graph_id)
 
 
-def _new(client: Client, name: str) -> dict[str, Any]:
+def _new(client: Client, name: str, *, derived: bool = False) -> dict[str, Any]:
     """Return the parameters of the query that creates a graph, once what all graphs share exists."""
-    check_text(name, "A graph's name", LONGEST_NAME)
+    check_text(name.partition(DERIVED)[0] if derived else name, "A graph's name", LONGEST_NAME)
+    if DERIVED in name and not derived:
+        raise GraphError(
+            f"A graph can't be named {name[:50]!r}: {DERIVED!r} marks the graphs that HopRank derives from others.",
+            f"Leave {DERIVED!r} out.",
+        )
     ensure_declared(client, GRAPH_SCHEMA)
     return {"id": uuid.uuid4().hex[:12], "name": name, "now": now(), "schema_version": GRAPH_SCHEMA_VERSION}

@@ -58,6 +58,7 @@ def _head(corpus: Corpus, *, embeddings: bool) -> dict[str, Any]:
         **{name: getattr(corpus, name) for name in names},
         **({"links": dict(corpus.links)} if corpus.links else {}),
         **({"filterable": list(corpus.filterable)} if corpus.filterable else {}),
+        **({"kind": corpus.kind} if corpus.kind else {}),
         "edges": dict(corpus.edges),
         "embeddings": embeddings,
     }

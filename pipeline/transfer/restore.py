@@ -79,6 +79,7 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
     name = name or str(head.value["name"])
     made_by = {key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")}
     made_by["schema_version"] = _ALIKE[-1] if schema in _ALIKE else schema
+    made_by["kind"] = str(head.value.get("kind", ""))
     made_by["links"] = head.value.get("links", {})
     fields = head.value.get("filterable", [])
     made_by["filterable"] = check_filterable(fields if isinstance(fields, list | tuple) else [fields])

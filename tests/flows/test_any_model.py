@@ -77,7 +77,7 @@ def links(hoprank: HopRank, cypher: Callable[..., Any]) -> Links:
 
     def read(corpus: str) -> dict[frozenset[str], float]:
         rows = cypher(
-            "MATCH (d:HopRankDocument)<-[:PART_OF]-(a:HopRankChunk {corpus: $id})-[r:SIMILAR]->(b:HopRankChunk)-[:PART_OF]->(e:HopRankDocument)"
+            "MATCH (d)<-[:PART_OF]-(a:HopRankChunk {corpus: $id})-[r:SIMILAR]->(b)-[:PART_OF]->(e)"
             " RETURN d.key + '#' + a.ordinal AS one, e.key + '#' + b.ordinal AS other, r.score AS score",
             id=get_corpus(hoprank.client, corpus).id,
         )

@@ -87,10 +87,10 @@ def elsewhere(small: HopRank, plain_address: Address) -> Iterator[HopRank]:
 
 def vectors_of(client: Client) -> dict[tuple[str, int], Vector]:
     address = client.address
-    chunk = "MATCH (c:HopRankChunk {corpus: $id}) RETURN c.document AS document, c.ordinal AS ordinal, c.embedding AS vector"
+    chunk = "MATCH (c:HopRankChunk {corpus: $id}) RETURN c.document AS document, c.ordinal AS ordinal, c.embedding AS v"
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         rows = driver.execute_query(chunk, id=get_corpus(client, CORPUS).id).records
-    return {(row["document"], row["ordinal"]): np.array(row["vector"], dtype=np.float32) for row in rows}
+    return {(row["document"], row["ordinal"]): np.array(row["v"], dtype=np.float32) for row in rows}
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any, Self, TypeVar
 from neo4j import Record
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import NamedGraph, check_graph, find_corpus, find_graphs
+from pipeline.db.catalogue import NamedGraph, check_graph, derived_name, find_corpus, find_graphs
 from pipeline.db.corpus import open_corpus, read_whole
 from pipeline.domains.memory.records import FIELDS, NOW, Entity, EntityKey, Fact, Memory, When
-from pipeline.domains.memory.schema import MEMORY, MENTIONS, relation_types, schema_of
+from pipeline.domains.memory.schema import KIND, MEMORY, MENTIONS, relation_types, schema_of
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.domains.memory.times import zone_named
 from pipeline.embedding.everyday import Everyday, Scale
@@ -20,6 +20,7 @@ from pipeline.errors import GraphError, did_you_mean
 from pipeline.flows.maintain import drop
 from pipeline.ids import document_id
 from pipeline.knowledge import KnowledgeGraph
+from pipeline.knowledge.catalogue import of_kind
 from pipeline.knowledge.edit import Change, EdgesRead, Overtaken
 from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
@@ -32,9 +33,10 @@ from pipeline.text.outline import join_chunks
 _Made = TypeVar("_Made")
 
 _READINGS = 32  # kept of a graph, which scopes and times of clients name; chosen by hand, to bound memory
-
-
 _TRIES = 10  # of a change that others overtake, lest a long one never gets its turn; chosen by hand
+
+MERGES = "merges"
+"""The graph beside a memory that records the merges of its entities."""
 
 
 class AgentMemory:
@@ -71,7 +73,7 @@ class AgentMemory:
         names = (self.name, journal_name(self.name))
         opened._found = find_graphs(self.hoprank.client, *names)
         if create and self.name not in opened._found:
-            self.hoprank.graph(self.name)
+            self.hoprank.graph(self.name, kind=KIND)
             opened._found = find_graphs(self.hoprank.client, *names)
         return opened
 
@@ -93,12 +95,16 @@ class AgentMemory:
 
     def has_texts(self) -> bool:
         """Return whether the memory has a corpus."""
-        return find_corpus(self.hoprank.client, self.name) is not None
+        corpus = find_corpus(self.hoprank.client, self.name)
+        return corpus is not None and corpus.kind == KIND
 
     def graph(self, *, create: bool = False) -> KnowledgeGraph:
         """Return the graph of entities and facts; raises GraphError if there is none and ``create`` is false."""
-        named = self._find(self.name) if create else self._named()
-        return self.hoprank.graph_of(named) if named else self.hoprank.graph(self.name)
+        if not create:
+            return self.hoprank.graph_of(self._named())
+        if (named := self._find(self.name)) is None:
+            return self.hoprank.graph(self.name, kind=KIND)
+        return self.hoprank.graph_of(of_kind(self.hoprank.client, named, KIND))
 
     def journal(self) -> KnowledgeGraph | None:
         """Return the graph that records the merges of entities; None if there was none yet."""
@@ -120,12 +126,18 @@ class AgentMemory:
         return made
 
     def drop(self) -> None:
-        """Delete the memory: its texts, its entities and facts, and the record of merges, irrevocably."""
+        """Delete the memory: its texts, its entities and facts, and the record of merges, irrevocably.
+
+        Raises CorpusError or GraphError, and deletes nothing, if the corpus or the graph of that name is another's.
+        """
         client = self.hoprank.client
-        for named in find_graphs(client, self.name, journal_name(self.name)).values():
-            self.hoprank.graph_of(named).drop()
+        named = find_graphs(client, self.name, journal_name(self.name))
+        if self.name in named:
+            of_kind(client, named[self.name], KIND)
         if self.has_texts():
-            drop(client, self.name)
+            drop(client, self.name, kind=KIND)
+        for graph in named.values():
+            self.hoprank.graph_of(graph).drop()
 
     def read(
         self,
@@ -285,7 +297,7 @@ class AgentMemory:
 
 def journal_name(name: str) -> str:
     """Return the name of the graph that records the merges of a memory's entities."""
-    return f"{name}.merges"
+    return derived_name(name, MERGES)
 
 
 def read_entity(stored: dict[str, Any]) -> Entity:

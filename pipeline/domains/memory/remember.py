@@ -12,7 +12,7 @@ from pipeline.domains.memory.extract.facts import Extracted
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.mentions import Mentioned
 from pipeline.domains.memory.records import FIELDS, Memory
-from pipeline.domains.memory.schema import MEMORY
+from pipeline.domains.memory.schema import KIND, MEMORY
 from pipeline.domains.memory.times import read_time
 from pipeline.domains.memory.understand import GIVEN, understand
 from pipeline.errors import InputError
@@ -61,6 +61,7 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None, 
         hoprank.settings,
         lambda _: Decision(documents, None),
         memory.name,
+        kind=KIND,
         wait=memory.settings.wait,
         progress=progress,
     )

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.knowledge.schema import EdgeType, Schema
 
+KIND = "memory"
+"""The kind of the corpus and the graph of a memory, to which nothing else writes."""
+
 MEMORY = "memory"
 """The type of the nodes that stand for memories."""
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from pipeline.api import HopRank
-from pipeline.domains.routing.schema import DOMAIN, PROJECT_TYPES, Project, Relation, RelationType, Step
+from pipeline.domains.routing.schema import DOMAIN, KIND, PROJECT_TYPES, Project, Relation, RelationType, Step
 from pipeline.errors import GraphError, did_you_mean
 from pipeline.grouping import grouped
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
@@ -36,7 +36,7 @@ class ProjectGraph:
     @classmethod
     def open(cls, hoprank: HopRank, name: str = "projects", *, create: bool = True) -> Self:
         """Open the graph of that name; create it if it is missing, or raise GraphError with ``create=False``."""
-        return cls(hoprank.graph(name, create=create))
+        return cls(hoprank.graph(name, create=create, kind=KIND if create else ""))
 
     def add_node(self, project: Project) -> None:
         """Add a project with its domains; raises GraphError if it exists already."""

@@ -8,6 +8,9 @@ from pipeline.errors import GraphError, did_you_mean
 from pipeline.ids import digest
 from pipeline.knowledge.schema import EdgeType, Schema
 
+KIND = "projects"
+"""The kind of the graphs that a registry is synced to."""
+
 PROJECT, REFERENCE, DOMAIN = "project", "reference", "domain"
 PROJECT_TYPES = (PROJECT, REFERENCE)
 

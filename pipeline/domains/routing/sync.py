@@ -20,7 +20,7 @@ from pipeline.domains.routing.project_graph import (
     relation_id,
 )
 from pipeline.domains.routing.registry import Entry, Registry
-from pipeline.domains.routing.schema import DOMAIN, PROJECT_TYPES, SCHEMA, Relation, RelationType
+from pipeline.domains.routing.schema import DOMAIN, KIND, PROJECT_TYPES, SCHEMA, Relation, RelationType
 from pipeline.flows import maintain
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.records import Json
@@ -77,7 +77,7 @@ def sync(
     if after != before:
         # Without a date, the writer dates the nodes that change.
         nodes = (replace(node, updated_at=None) for node in after.nodes.values())
-        hoprank.graph(name).sync(nodes, after.edges.values(), schema=SCHEMA)
+        hoprank.graph(name, kind=KIND).sync(nodes, after.edges.values(), schema=SCHEMA)
     if drop:
         for corpus in plan.corpora_left:
             maintain.drop(hoprank.client, corpus)

@@ -50,7 +50,7 @@ class Skills:
         Raises SourceError if the folder holds no readable skill; the graph then stays as it is.
         """
         limits = self._connection.settings.sources.limits
-        make = partial(self._connection.graph, self.name)
+        make = partial(self._connection.graph, self.name, kind="skills")
         return build.build(make, Path(folder).expanduser(), self._scaled, progress, limits=limits)
 
     def list(self, tag: str | None = None) -> Sequence[KnowledgeNode]:

@@ -139,7 +139,7 @@ class Tools:
         return Everyday(connection.embedder, connection.settings.data_home).scale.applied(self._settings, "similar")
 
     def _make(self) -> KnowledgeGraph:
-        return self._connection.graph(self.name)
+        return self._connection.graph(self.name, kind="tools")
 
     def _ask(self, ask: Callable[[ToolSearch], _Answer]) -> _Answer:
         """Return what ``ask`` returns for the search of the graph as it is now; it is called again if that changes."""

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.api import HopRank
-from pipeline.db.catalogue import find_corpus, find_graph
+from pipeline.db.catalogue import derived_name, find_corpus, find_graph
 from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.vault.links import folded, without_suffix
 from pipeline.domains.vault.note import ANY, Note, NoteType
 from pipeline.domains.vault.schema import HOLDS, INDEX, LINKS_TO, NOTE, SCHEMA, TOPIC
 from pipeline.domains.vault.stored import NoteGraph, OpenVault, open_vault, read_graph
-from pipeline.errors import CorpusError, GraphError, InputError, did_you_mean
+from pipeline.errors import CorpusError, InputError, did_you_mean
 from pipeline.flows import maintain
 from pipeline.grouping import grouped
 from pipeline.ids import digest
@@ -44,6 +44,9 @@ _ALIKE = 0.5
 as much for their topic as one between notes that have nothing in common. Chosen by hand; not measured."""
 
 
+_INDEX = "index"
+
+
 class IndexKey(NamedTuple):
     """The subject of an index: a user's notes, limited to a skill or a top folder if one is given."""
 
@@ -59,22 +62,17 @@ class IndexKey(NamedTuple):
 
 def index_name(vault: str) -> str:
     """Return the name of the graph that holds the indexes of a vault."""
-    return f"{vault} index"
+    return derived_name(vault, _INDEX)
 
 
 def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
     """Bring the indexes of a vault up to date, and return their graph; nothing is written if they are.
 
-    Raises CorpusError if there is no vault of that name, GraphError if another graph has the name of its indexes.
+    Raises CorpusError if there is no vault of that name.
     """
     corpus = open_vault(hoprank.client, vault)
-    graph = hoprank.graph(index_name(vault))
+    graph = hoprank.derived_graph(vault, _INDEX)
     before = graph.find_nodes_by_type(INDEX)
-    if not before and graph.size().nodes and not graph.find_nodes_by_type(NOTE):
-        raise GraphError(
-            f"The graph {graph.name!r} isn't the index of the vault {vault!r}.",
-            f"Export it under another name and drop it: hoprank graph drop {graph.name!r}.",
-        )
     if before and all(index.properties.get("of") == _state(corpus) for index in before):
         return graph
     notes = read_graph(corpus).scoped(ANY, published=True)
@@ -106,13 +104,13 @@ def drop_vault(hoprank: HopRank, vault: str) -> None:
 
     The indexes are deleted too if the corpus was dropped before.
     """
-    has_index = find_graph(hoprank.client, index_name(vault)) is not None
-    if not has_index:
+    index = find_graph(hoprank.client, index_name(vault))
+    if index is None:
         open_vault(hoprank.client, vault)
     if find_corpus(hoprank.client, vault):
         maintain.drop(hoprank.client, vault)
-    if has_index:
-        hoprank.graph(index_name(vault)).drop()
+    if index is not None:
+        hoprank.graph_of(index).drop()
 
 
 def _nodes(notes: NoteGraph) -> Iterator[KnowledgeNode]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
+from pipeline import HopRank, KnowledgeGraph
 from pipeline.cli.app import app
 from pipeline.db.catalogue import find_corpus, find_graph
 from pipeline.db.client import Client
@@ -33,7 +33,7 @@ from pipeline.domains.vault.maps import (
 from pipeline.domains.vault.note import Note, NoteType, Scope
 from pipeline.domains.vault.sources import read_folder
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError, GraphError, InputError
+from pipeline.errors import CorpusError, InputError
 from pipeline.flows import maintain
 
 GARDEN = Path(__file__).parent / "garden"
@@ -270,18 +270,6 @@ def test_an_index_that_is_current_is_not_built_again(
     monkeypatch.setattr(maps, "read_graph", fail)
 
     refresh_index(hoprank, garden)
-
-
-@pytest.mark.slow
-def test_a_graph_of_somebody_else_is_left_alone(hoprank: HopRank, grown: tuple[Path, str]) -> None:
-    folder, name = grown
-    drop_vault(hoprank, name)
-    other = hoprank.graph(index_name(name))
-    other.add_node(KnowledgeNode("mine", "thing"))
-
-    with pytest.raises(GraphError, match="isn't the index"):
-        Vault(hoprank, name).sync(folder)
-    assert other.get_node("mine")
 
 
 @pytest.mark.slow

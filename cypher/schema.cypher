@@ -18,9 +18,6 @@
 //       name of its full-text index if that isn't the label of its chunks. The three `writer` properties are the lease of whoever writes.
 //       `filterable` are the fields of the metadata that it declares to filter by, in the order of their places; old corpora
 //       have none. `examples` are questions that the explorer offers to ask.
-//   {as_json}
-//       A Corpus, Document, Chunk or LINKS_TO that neo4j-admin has imported has here, as JSON, the properties that CSV can't
-//       hold, until they are restored (pipeline/ingest/update/complete.py). Its chunks without `links` have no such property.
 //   (:HopRankDroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:HopRankDocument {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,

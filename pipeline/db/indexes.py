@@ -112,21 +112,19 @@ def ensure_schema(
     analyzer: str,
     *,
     filterable: bool = False,
-    before_last: Callable[[], None] = lambda: None,
 ) -> None:
     """Create the missing constraints and indexes of a corpus, and wait until they are online.
 
     A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms. The
-    full-text index is made last, after a call of ``before_last``. The corpus must exist and the caller must hold its
-    lease; otherwise another process may drop its model's index meanwhile. Raises ConfigurationError if the server lacks
-    the analyser, ServerUnsupported if it has no vector indexes.
+    corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
+    meanwhile. Raises ConfigurationError if the server lacks the analyser, ServerUnsupported if it has no vector
+    indexes.
     """
     vector_index = vector_index_of(corpus_id, fingerprint, filterable=filterable)
     first, second = fulltext_indexes(corpus_id)
 
     def create_fulltext_index() -> None:
         if not _states(client, [second]):
-            before_last()
             _create_fulltext_index(client, corpus_id, first, analyzer, filterable=filterable)
 
     ensure_indexes(
@@ -137,11 +135,6 @@ def ensure_schema(
             first: create_fulltext_index,
         },
     )
-
-
-def has_fulltext_index(client: Client, corpus_id: str) -> bool:
-    """Return whether a corpus has its full-text index, under either name."""
-    return bool(_states(client, fulltext_indexes(corpus_id)))
 
 
 def renew_fulltext_index(client: Client, corpus_id: str, analyzer: str, *, filterable: bool) -> str | None:

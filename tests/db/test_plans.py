@@ -285,7 +285,7 @@ def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
     said: dict[str, list[str]] = {}
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         # What few corpora come to have: the server knows it from when it first saw it.
-        rare = {"imported": True, "text_index": "Corpus_x_text", "examples": [], "as_json": "{}"}
+        rare = {"imported": True, "text_index": "Corpus_x_text", "examples": []}
         seldom = "CREATE (a:HopRankDroppedCorpus $rare)-[r:CAPPED {shared: true, origin: 'text'}]->(b) DELETE r, a, b"
         driver.execute_query(seldom, rare=rare, database_=address.database)
         job = "CREATE (j:HopRankServiceJob) SET j += $properties DELETE j"

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from typer.testing import CliRunner
 
 from pipeline import HopRank
+from pipeline.cli.app import app
 from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows import maintain
@@ -114,7 +116,6 @@ def test_an_export_after_a_run_that_died_is_that_of_before(
 
 @pytest.mark.parametrize(
     "form",
-    # That for neo4j-admin holds ids and generations.
     [Format.JSONL, *(pytest.param(form, marks=pytest.mark.slow) for form in (Format.GRAPHML, Format.PARQUET))],
 )
 def test_corpora_of_different_histories_are_exported_byte_for_byte(
@@ -404,6 +405,16 @@ def test_the_format_is_told_by_the_suffix() -> None:
         Format.GRAPHML,
         Format.PARQUET,
     ]
+
+
+def test_a_format_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    arguments = ["corpus", "export", "any", str(tmp_path / "folder"), "--format", "neo4j-admin"]
+
+    refused = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+
+    assert refused.exit_code == 2
+    assert "neo4j-admin" in refused.output
+    assert all(form in refused.output for form in Format)
 
 
 def test_a_format_that_there_is_not_is_refused_by_its_suffix() -> None:

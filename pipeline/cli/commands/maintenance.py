@@ -25,7 +25,7 @@ def migrate(
 ) -> None:
     """Bring corpora and graphs that an older version made to the present layout; vectors are kept.
 
-    Searches go on meanwhile. A corpus that neo4j-admin imported gets its indexes.
+    Searches go on meanwhile.
     """
     chosen = run.read()
     with connected_client(chosen) as client, show_progress() as progress:

@@ -30,7 +30,7 @@ from pipeline.db.catalogue import Corpus, drop_corpus, find_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
-from pipeline.db.indexes import drop_indexes, fulltext_indexes, own_vector_index_name
+from pipeline.db.indexes import drop_indexes, own_vector_index_name
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
@@ -423,7 +423,7 @@ DROPPED_AT_ONCE = 25
 def drop_waiting(client: Client) -> None:
     """Drop the indexes first, so that what drops the rest of a corpus is planned once, not for each of them."""
     corpora = WAITING.pop(client.address.uri, [])
-    names = [(*fulltext_indexes(corpus.id), own_vector_index_name(corpus.id)) for corpus in corpora]
+    names = [(corpus.label, own_vector_index_name(corpus.id)) for corpus in corpora]
     drop_indexes(client, [name for of_one in names for name in of_one])
     for corpus in corpora:
         drop_corpus(client, corpus)

@@ -1,4 +1,4 @@
-"""Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links; migration."""
+"""Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.db.catalogue import (
-    GRAPH_SCHEMA_VERSION,
     LONGEST_NAME,
     Corpus,
     check_name,
@@ -15,7 +14,6 @@ from pipeline.db.catalogue import (
     drop_corpus,
     find_corpus,
     get_corpus,
-    get_graph,
 )
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
@@ -26,11 +24,7 @@ from pipeline.errors import CorpusError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.ingest.links.threshold import with_threshold
-from pipeline.ingest.update.refold import refold
 from pipeline.json_values import JsonRecord
-from pipeline.knowledge.load import load
-from pipeline.knowledge.store.neo4j import Neo4jStore
-from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
 from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
@@ -122,6 +116,7 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
     corpus has this model already, Busy if the corpus has a writer.
     """
     corpus = open_corpus(client, name)
+    check_schema(corpus.record)
     if corpus.record.fingerprint == embedder.fingerprint:
         raise CorpusError(
             f"The corpus {name!r} is embedded with {embedder.fingerprint} already.",
@@ -159,35 +154,8 @@ def relink(
     fields = corpus.record.filterable if filterable is None else declared_fields(filterable)
     before = corpus.record.links, corpus.record.extractor, corpus.record.filterable
     if before == (links.of_edges, extractor_fingerprint(links), fields):
-        return refold(corpus, settings.ingest.wait).record
+        return corpus.record
     return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {"filterable": fields}, progress)
-
-
-def migrate(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
-    """Migrate a corpus to the current schema version; return the new corpus, which replaces the old one.
-
-    Searches use the old corpus until the new one is complete. Vectors are kept. A corpus of the current version is
-    returned unchanged.
-    """
-    corpus = open_corpus(client, name)
-    try:
-        check_schema(corpus.record)
-    except CorpusError:
-        links = settings.link.kept_by(corpus.record.links)
-        return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {}, progress)
-    return refold(corpus, settings.ingest.wait).record
-
-
-def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Progress) -> None:
-    """Migrate a knowledge graph to the current layout; ids, times and embeddings are kept.
-
-    Reads see the old graph until the new one is complete. A graph of the current layout stays as it is. Raises
-    GraphError if there is no graph of that name.
-    """
-    graph = get_graph(client, name)
-    if graph.schema_version < GRAPH_SCHEMA_VERSION:
-        store = Neo4jStore(client, graph, settings.fulltext.of_graphs, settings.walk.projection_megabytes, ALL)
-        load(client, name, (store.scan_nodes(), store.scan_edges()), progress)
 
 
 def _rebuild(

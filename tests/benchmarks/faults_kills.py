@@ -32,7 +32,7 @@ from rich.table import Table
 from pipeline import HopRank, KnowledgeGraph
 from pipeline.db.catalogue import drop_corpus, list_corpora, list_graphs
 from pipeline.db.projections import drop_projections
-from pipeline.errors import FingerprintError, HopRankError
+from pipeline.errors import HopRankError
 from pipeline.flows.maintain import export_corpus
 from pipeline.knowledge.catalogue import drop_graph
 from pipeline.progress import Progress
@@ -297,11 +297,8 @@ class Killing:
         with tempfile.TemporaryDirectory() as made:
             for corpus in list_corpora(client):
                 path = Path(made) / "corpus.jsonl"
-                try:
-                    export_corpus(client, corpus.name, path, embeddings=False, progress=Progress())
-                    state[f"corpus {corpus.name}"] = self._plain(path)
-                except FingerprintError as error:  # of an older layout
-                    state[f"corpus {corpus.name}"] = f"{error} {corpus.documents} {corpus.chunks}"
+                export_corpus(client, corpus.name, path, embeddings=False, progress=Progress())
+                state[f"corpus {corpus.name}"] = self._plain(path)
             for graph, _ in list_graphs(client):
                 path = Path(made) / "graph.jsonl"
                 KnowledgeGraph(graph.name, client=client, create=False).export(path)

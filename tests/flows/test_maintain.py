@@ -1,4 +1,4 @@
-"""A corpus as a whole: its statistics, another name, an older layout, another model."""
+"""A corpus as a whole: its statistics, another name, another layout, another model."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ CYPHER 25
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 RETURN c {
-    .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .link_relations,
-    .link_contexts, .embedded, links: coalesce(c.links, [])
+    .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .link_relations,
+    .link_contexts, .embedded
   } AS chunk, <metadata(c)> AS metadata, c.imported AS imported,
        CASE WHEN $embeddings THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
 

@@ -28,7 +28,7 @@ CALL (<index>, <settled>) {
 // The corpus's numbers, how many chunks match a filter in the full-text index, up to a limit, and how many of them are visible, null at
 // the limit; the number, 0 or 1, for each of some terms. No match is read of a text that is empty.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, coalesce(corpus.text_index, $index) AS index
+WITH corpus, $index AS index
 CALL (index) {
   WITH index WHERE $text <> ''
   CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node
@@ -78,7 +78,7 @@ RETURN name, generation, now, found;
 // Beside them, as words, the best matches of a Lucene query; null during a write, when the index has to be read further.
 CYPHER 25
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -102,7 +102,7 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 // As filtered_vector_1, with the bounds of two keys in a box.
 CYPHER 25
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -127,7 +127,7 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 // As filtered_vector_1, with the bounds of three keys in a box.
 CYPHER 25
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -152,7 +152,7 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 // The chunks that match a filter in the full-text index and are nearest to the question's vector, by exact cosine; none, and not
 // `complete`, if as many as most match. Scores are (1 + cosine) / 2.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus.generation AS generation, coalesce(corpus.text_index, $index) AS index
+WITH corpus.generation AS generation, $index AS index
 CALL (generation, index) {
   CALL db.index.fulltext.queryNodes(index, $text, {limit: $most}) YIELD node AS c
   RETURN collect(c) AS matching
@@ -186,7 +186,7 @@ RETURN name, $generation AS generation, now, found;
 // The best matches of a question and the declared conditions of a filter, each with the values that the filter compares besides. As
 // in fulltext_candidates the index is read as far as needed during a write.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
+WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
 CALL (generation, settled, index) {
   CALL (generation, settled, index) {
     WITH settled, index WHERE settled
@@ -209,7 +209,7 @@ RETURN name, generation, now, found;
 // The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
 // as needed. Nodes are compared instead of ids, because the ids of all hits would have to be read.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH coalesce(corpus.text_index, $index) AS index
+WITH $index AS index
 MATCH (a:HopRankChunk)
 WHERE a.id IN $ids AND <visible(a, $generation)>
 WITH index, collect(a) AS admitted
@@ -246,7 +246,7 @@ RETURN c.id AS id, c.document AS document, <values_of(c, $fields)> AS values;
 // params: corpus, index, text, generation, fields
 // As scan_values, of the chunks that match the declared conditions of a filter in the full-text index.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH coalesce(corpus.text_index, $index) AS index
+WITH $index AS index
 CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c
 WITH c WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, <values_of(c, $fields)> AS values;

@@ -1,6 +1,6 @@
 // The graph model: each label and relationship type, with its properties and who writes it. `hoprank help graph` draws it.
 //
-// CORPORA. An ingest writes them (cypher/ingest/); import, reembed, relink and migrate write through the same queries. Searches
+// CORPORA. An ingest writes them (cypher/ingest/); import, reembed and relink write through the same queries. Searches
 // read them (cypher/search.cypher, cypher/walk.cypher).
 // `since` and `until` bound visibility: generation g of a corpus sees what has since <= g < until. Queries say it as
 // <visible(c, $generation)>, a fragment of cypher/visibility.cypher. `until` is 2^53 until something is retired. `corpus`
@@ -10,17 +10,13 @@
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs; one for those who claim jobs.
 //   (:HopRankCorpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
-//             documents, chunks, entities, edges.TYPE, generation, staging, folding, text_index, filterable, kind, examples, writer, writer_since, writer_seen})
+//             documents, chunks, entities, edges.TYPE, generation, staging, filterable, kind, examples, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
 //       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
-//       written, or that a crashed run left. `folding` is the number of the rules of its chunks' `folded` words, `text_index` the
-//       name of its full-text index if that isn't the label of its chunks. The three `writer` properties are the lease of whoever writes.
-//       `filterable` are the fields of the metadata that it declares to filter by, in the order of their places; old corpora
-//       have none. `kind` is the domain that alone writes to it, such as memory; documents have none. `examples` are questions that the explorer offers to ask.
-//   {as_json}
-//       A Corpus, Document, Chunk or LINKS_TO that neo4j-admin has imported has here, as JSON, the properties that CSV can't
-//       hold, until they are restored (pipeline/ingest/update/complete.py). Its chunks without `links` have no such property.
+//       written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
+//       `filterable` are the fields of the metadata that it declares to filter by, in the order of their places. `kind` is the
+//       domain that alone writes to it, such as memory; documents have none. `examples` are questions that the explorer offers to ask.
 //   (:HopRankDroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:HopRankDocument {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
@@ -175,17 +171,17 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_funct
 // name: create_fulltext_index
 // mode: schema
 // params: analyzer
-// names: label, fulltext_index
+// names: label
 // Each corpus has its own full-text index: in a shared index the statistics of other corpora would affect the ranking.
-CREATE FULLTEXT INDEX <fulltext_index> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded]
+CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: create_filterable_fulltext_index
 // mode: schema
 // params: analyzer
-// names: label, fulltext_index
+// names: label
 // The full-text index of a corpus that declares fields; no question looks into filterable, so that its terms affect no score.
-CREATE FULLTEXT INDEX <fulltext_index> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded, n.filterable]
+CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded, n.filterable]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: drop_index

@@ -72,7 +72,7 @@ RETURN name, generation, now, near, near_scores;
 // The best matches of the question's words, by Lucene's BM25 on the corpus's own index. During a write the index holds staged chunks
 // too, any number of which may be better, so it is read as far as needed: without a limit it returns its hits lazily.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, coalesce(corpus.text_index, $index) AS index
+WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
 CALL (generation, settled, index) {
   CALL (generation, settled, index) {
     WITH settled, index WHERE settled AND $text <> ''

@@ -16,8 +16,8 @@ CYPHER 25
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 WITH c ORDER BY c.document, c.ordinal
 RETURN c {
-    .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .link_relations,
-    .link_contexts, .embedded, links: coalesce(c.links, [])
+    .document, .ordinal, .text, .title, .heading, .start, .end, .line_start, .line_end, .tokens, .links, .link_relations,
+    .link_contexts, .embedded
   } AS chunk, <metadata(c)> AS metadata, c.imported AS imported,
        CASE WHEN $embeddings THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
 
@@ -47,88 +47,6 @@ MATCH (c)-[r]->(t)
 WHERE <visible(r, $generation)>
 RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:HopRankChunk THEN [t.document, t.ordinal] ELSE t.key END AS target,
        properties(r) AS properties;
-
-// name: stored_documents_whole
-// mode: read
-// params: corpus, generation, live
-// The visible documents with all that they have, by key.
-MATCH (d:HopRankDocument {corpus: $corpus}) WHERE <visible(d, $generation)>
-RETURN d {.*, until: $live} AS properties ORDER BY d.key;
-
-// name: stored_chunks_whole
-// mode: read
-// params: label, generation, live
-// The visible chunks with all that they have, their labels and packed vectors.
-CYPHER 25
-MATCH (c:$($label)) WHERE <visible(c, $generation)>
-RETURN labels(c) AS labels, c {.*, until: $live, embedding: null} AS properties,
-       CASE WHEN c.embedding IS NOT NULL THEN vector(c.embedding, size(c.embedding), FLOAT32) END AS vector;
-
-// name: stored_entities_whole
-// mode: read
-// params: corpus, generation
-// The entities that are mentioned, with all that they have.
-MATCH (e:HopRankEntity {corpus: $corpus})
-WHERE EXISTS { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> }
-RETURN e {.*} AS properties;
-
-// name: stored_counts_whole
-// mode: read
-// params: corpus, generation, live
-// The visible shards of counts with all that they have.
-MATCH (t:HopRankTally {corpus: $corpus}) WHERE <visible(t, $generation)>
-RETURN t {.*, until: $live} AS properties;
-
-// name: stored_edges_whole
-// mode: read
-// params: label, generation, live
-// The visible edges with all that they have, between ids, and their packed vectors.
-CYPHER 25
-MATCH (c:$($label)) WHERE <visible(c, $generation)>
-MATCH (c)-[r]->(t) WHERE <visible(r, $generation)>
-RETURN type(r) AS kind, c.id AS source, t.id AS target, r {.*, until: $live, embedding: null} AS properties,
-       CASE WHEN r.embedding IS NOT NULL THEN vector(r.embedding, size(r.embedding), FLOAT32) END AS vector;
-
-// name: nodes_kept_as_json
-// mode: read
-// params: corpus, label
-// The nodes of which neo4j-admin could import some properties as JSON only.
-CYPHER 25
-CALL () {
-  MATCH (n:HopRankCorpus {id: $corpus}) RETURN n
-  UNION ALL
-  MATCH (n:HopRankDocument {corpus: $corpus}) RETURN n
-  UNION ALL
-  MATCH (n:$($label)) RETURN n
-}
-WITH n WHERE n.as_json IS NOT NULL
-RETURN elementId(n) AS id, n.as_json AS as_json;
-
-// name: edges_kept_as_json
-// mode: read
-// params: label
-// The links of which neo4j-admin could import some properties as JSON only; no others have lists.
-CYPHER 25
-MATCH (c:$($label))-[r:LINKS_TO]->() WHERE r.as_json IS NOT NULL
-RETURN elementId(r) AS id, r.as_json AS as_json;
-
-// name: restore_nodes
-// mode: write
-// params: rows, corpus, writer
-// Give nodes the properties that were kept as JSON: rows of {id, properties}.
-<leased($corpus, $writer)>
-UNWIND $rows AS row
-MATCH (n) WHERE elementId(n) = row.id
-SET n += row.properties;
-
-// name: restore_edges
-// mode: write
-// params: rows, corpus, writer
-// Give links the properties that were kept as JSON: rows of {id, properties}.
-<leased($corpus, $writer)>
-UNWIND $rows AS row
-MATCH ()-[r:LINKS_TO]->() WHERE elementId(r) = row.id
-SET r += row.properties;
 
 // name: top_entities
 // mode: read

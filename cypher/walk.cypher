@@ -118,11 +118,11 @@ CALL (corpus, generation, settled, alone) {
 // matching, matching_scores: candidates by full text, as fulltext_candidates reads them
 CALL (corpus, generation, settled) {
   CALL (corpus, generation, settled) {
-    WITH coalesce(corpus.text_index, $index) AS index, settled WHERE settled AND $text <> '' AND $seeds IS NULL
+    WITH $index AS index, settled WHERE settled AND $text <> '' AND $seeds IS NULL
     CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node AS c, score
     RETURN c, score
     UNION ALL
-    WITH coalesce(corpus.text_index, $index) AS index, generation, settled WHERE NOT settled AND $text <> '' AND $seeds IS NULL
+    WITH $index AS index, generation, settled WHERE NOT settled AND $text <> '' AND $seeds IS NULL
     CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
     WITH generation, c, score WHERE <visible(c, generation)>
     RETURN c, score LIMIT $limit

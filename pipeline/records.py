@@ -28,8 +28,8 @@ class Precision(StrEnum):
 class Fingerprint(NamedTuple):
     """Identity of vectors: the ``model`` (name, revision of its weights, dimension), its pooling and the precision.
 
-    Written ``name@revision/dimension/pooling/precision``. ``pooling`` and ``precision`` are empty for vectors that were
-    made before these were recorded.
+    Written ``name@revision/dimension/pooling/precision``. ``pooling`` and ``precision`` are empty for an embedder
+    that names none.
     """
 
     model: str

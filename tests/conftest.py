@@ -15,7 +15,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,7 @@ from pipeline.db.catalogue import Corpus, drop_corpus, find_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
-from pipeline.db.embedded.options import layout
-from pipeline.db.indexes import drop_indexes, fulltext_indexes, own_vector_index_name
+from pipeline.db.indexes import drop_indexes, own_vector_index_name
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
@@ -169,12 +168,6 @@ def jars(pytestconfig: pytest.Config) -> Path:
         with suppress(OSError):  # it is there already, or the user has none, or on another disk
             (folder / jar.path).hardlink_to(own / jar.path)
     return folder
-
-
-@pytest.fixture(scope="session")
-def own_server(jars: Path) -> Callable[..., AbstractContextManager[Address]]:
-    """Start a small server that nothing else uses; ``gds=False`` leaves out GDS, ``fill`` makes its data."""
-    return lambda *, gds=True, fill=None: embedded_server(jars, 512, 64, gds=gds, fill=fill)
 
 
 @pytest.fixture(scope="session")
@@ -384,12 +377,11 @@ def embedded_server(
     *,
     gds: bool = True,
     compilers: int = 1,
-    fill: Callable[[Path], None] | None = None,
     kept: Path | None = None,
 ) -> Iterator[Address]:
     """Start a server in a temporary home; both of Java's compilers pay for one that serves all tests of a worker.
 
-    ``fill`` is given the home of Neo4j before the start. In the home ``kept`` the server may run already, and goes on.
+    In the home ``kept`` the server may run already, and goes on.
     """
     with (
         nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="hoprank-tests-", ignore_cleanup_errors=True)
@@ -398,8 +390,6 @@ def embedded_server(
         options = ServerOptions(
             Path(home), idle_minutes=15, heap_mb=heap_mb, page_cache_mb=page_cache_mb, jars=jars, gds=gds
         )
-        if fill:
-            fill(layout(options).neo4j)
         try:
             with pytest.MonkeyPatch.context() as environment:
                 if compilers == 2:
@@ -433,7 +423,7 @@ DROPPED_AT_ONCE = 25
 def drop_waiting(client: Client) -> None:
     """Drop the indexes first, so that what drops the rest of a corpus is planned once, not for each of them."""
     corpora = WAITING.pop(client.address.uri, [])
-    names = [(*fulltext_indexes(corpus.id), own_vector_index_name(corpus.id)) for corpus in corpora]
+    names = [(corpus.label, own_vector_index_name(corpus.id)) for corpus in corpora]
     drop_indexes(client, [name for of_one in names for name in of_one])
     for corpus in corpora:
         drop_corpus(client, corpus)

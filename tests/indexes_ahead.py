@@ -60,7 +60,6 @@ class IndexesAhead:
             return self._ahead.pop()
 
     def _make(self, corpus_id: str) -> None:
-        name, _ = indexes.fulltext_indexes(corpus_id)
-        names = {"label": indexes.corpus_label(corpus_id), "fulltext_index": name}
-        self._client.schema("create_fulltext_index", names, analyzer=self._analyzer)
-        self._made.append(name)
+        label = indexes.corpus_label(corpus_id)
+        self._client.schema("create_fulltext_index", {"label": label}, analyzer=self._analyzer)
+        self._made.append(label)

@@ -7,7 +7,7 @@
 MATCH (c:$($label)) WHERE <staged(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
-       coalesce(c.links, []) AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
+       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
        <metadata(c)> AS metadata, <declared(c)> AS declared;
 
 // name: undo_staged_counts

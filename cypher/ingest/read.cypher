@@ -51,7 +51,7 @@ MATCH (c:HopRankChunk {corpus: $corpus, document: key})
 WITH c ORDER BY c.document, c.ordinal
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
-       coalesce(c.links, []) AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
+       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
        <metadata(c)> AS metadata, <declared(c)> AS declared;
 
 // name: visible_chunks
@@ -61,7 +61,7 @@ RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text,
 MATCH (c:$($label)) WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, c.ordinal AS ordinal, c.text AS text, c.title AS title, c.heading AS heading,
        c.start AS start, c.end AS end, c.line_start AS line_start, c.line_end AS line_end, c.tokens AS tokens,
-       coalesce(c.links, []) AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
+       c.links AS links, c.link_relations AS link_relations, c.link_contexts AS link_contexts, c.embedded AS embedded, c.since AS since, c.until AS until,
        <metadata(c)> AS metadata, <declared(c)> AS declared;
 
 // name: visible_titles

@@ -10,30 +10,6 @@ MATCH (d:HopRankDocument {corpus: $corpus, key: row.key})
 WHERE <visible(d, $generation)>
 SET d.path = row.path;
 
-// name: texts_of_other_letters
-// mode: read
-// params: label
-// The texts of a corpus's chunks, staged ones too, that hold a character beyond ASCII.
-MATCH (c:$($label))
-WHERE any(text IN [c.title, c.heading, c.text] WHERE text =~ '(?s).*[^\\x00-\\x7f].*')
-RETURN c.id AS id, c.title AS title, c.heading AS heading, c.text AS text;
-
-// name: set_folded
-// mode: write
-// params: rows, corpus, writer
-// Give chunks their words for the full-text index: rows of {id, folded}.
-<leased($corpus, $writer)>
-UNWIND $rows AS row
-MATCH (c:HopRankChunk {id: row.id})
-SET c.folded = row.folded;
-
-// name: set_folding
-// mode: write
-// params: corpus, folding, text_index, writer
-// Record the rules of the chunks' words, and the full-text index of the corpus if its name isn't the label of the chunks.
-<leased($corpus, $writer)>
-SET corpus.folding = $folding, corpus.text_index = $text_index;
-
 // name: set_analyzer
 // mode: write
 // params: corpus, analyzer, writer

@@ -164,16 +164,6 @@ CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS 
 WITH collect([n.id, score, <current(n, settled, $as_of, $known_at)>]) AS found
 RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [row IN found WHERE row[2] | row[1]] AS scores;
 
-// name: graph_texts_of_other_letters
-// mode: read
-// params: label
-// The searched texts of the nodes that hold a character beyond ASCII and have no `index_words`.
-MATCH (n:$($label))
-WHERE n.index_words IS NULL
-  AND any(text IN [n.id, n.name, n.title, n.description, n.text] + n.labels WHERE toStringOrNull(text) =~ '(?s).*[^\\x00-\\x7f].*')
-RETURN n.key AS key, n.id AS id, n.labels AS labels,
-       {name: n.name, title: n.title, description: n.description, text: n.text} AS texts;
-
 // name: project_graph
 // mode: read
 // params: graph, projection, label, direction, moment, as_of, known_at

@@ -28,14 +28,6 @@ SET n = row.properties, n:$([$label, row.label])
 WITH n, row WHERE row.vector IS NOT NULL
 CALL db.create.setNodeVectorProperty(n, 'embedding', toFloatList(row.vector));
 
-// name: set_index_words
-// mode: write
-// params: rows
-// Give nodes of an earlier version their words for the full-text index: rows of {key, index_words}.
-UNWIND $rows AS row
-MATCH (n:HopRankKnowledgeNode {key: row.key})
-SET n.index_words = row.index_words;
-
 // name: put_edges
 // mode: write
 // params: rows

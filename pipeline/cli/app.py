@@ -64,10 +64,6 @@ COMMANDS = {
         "Embed a corpus with another model, beside the old vectors, and switch when all is there.",
     ),
     "relink": ("maintenance:relink", "Link corpora anew by the present link settings; vectors are kept."),
-    "migrate": (
-        "maintenance:migrate",
-        "Bring corpora and graphs that an older version made to the present layout; vectors are kept.",
-    ),
     "corpus": ("corpus:app", "Corpora: list, look into, rename, export, import or drop them."),
     "graph": ("graph:app", "Knowledge graphs: list, explore, import, export, draw, drop."),
     "db": ("db:app", "The embedded Neo4j server: start it, stop it, see how it is."),

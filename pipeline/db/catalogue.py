@@ -16,7 +16,6 @@ from pipeline.db.indexes import (
     corpus_label,
     drop_indexes,
     ensure_declared,
-    fulltext_indexes,
     own_vector_index_name,
     vector_index_name,
     vector_index_of,
@@ -35,15 +34,14 @@ from pipeline.errors import (
     did_you_mean,
 )
 from pipeline.records import Fingerprint
-from pipeline.text.index_words import FOLDING
 
-SCHEMA_VERSION = 7
-"""Layout of the corpora that this version of HopRank writes; `hoprank migrate` brings older ones to it."""
+SCHEMA_VERSION = 1
+"""Layout of the corpora that this version of HopRank reads and writes."""
 
 LONGEST_NAME = 200
 """Longest name of a corpus or graph, in characters. Chosen by hand."""
 
-GRAPH_SCHEMA_VERSION = 2
+GRAPH_SCHEMA_VERSION = 1
 """Layout of the graphs that this version of HopRank reads and writes."""
 
 DEFAULT_NAME = "default"
@@ -64,9 +62,9 @@ class Corpus:
 
     ``staging`` is the generation being written, or left unfinished by a crashed run; else None. ``edges`` holds the
     number of edges of each kind, ``links`` the settings that its edges were made with, by name: see
-    :attr:`pipeline.settings.LinkSettings.of_edges`. A corpus of an older version has none. ``filterable`` are the
-    fields of the metadata that it declares to filter by (:mod:`pipeline.db.filterable`). ``kind`` is the domain that
-    alone writes to it and drops it, "" for documents.
+    :attr:`pipeline.settings.LinkSettings.of_edges`. ``filterable`` are the fields of the metadata
+    that it declares to filter by (:mod:`pipeline.db.filterable`). ``kind`` is the domain that alone writes to it and
+    drops it, "" for documents.
     """
 
     id: str
@@ -84,13 +82,12 @@ class Corpus:
     chunks: int
     entities: int
     edges: Mapping[str, int]
-    folding: int = 0
     filterable: tuple[str, ...] = ()
     kind: str = ""
 
     @property
     def label(self) -> str:
-        """Label of the corpus's chunks and name of its full-text index, unless that was made anew."""
+        """Label of the corpus's chunks and name of its full-text index."""
         return corpus_label(self.id)
 
     @property
@@ -112,7 +109,6 @@ class Corpus:
     def of(cls, properties: Mapping[str, Any]) -> Self:
         """Make a corpus from its node's properties."""
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
-        values["folding"] = properties.get("folding", 0)
         values["kind"] = properties.get("kind", "")
         values["filterable"] = tuple(properties.get("filterable", ()))
         values["links"] = json.loads(properties.get("links", "{}"))
@@ -146,7 +142,7 @@ class NamedGraph:
 
     @property
     def text_index(self) -> str:
-        """Name of the full-text index. One without the nodes' ``index_words`` had the name of the label."""
+        """Name of the full-text index."""
         return f"HopRankGraph_{self.id}_text"
 
     @property
@@ -163,7 +159,7 @@ class NamedGraph:
             properties["created_at"],
             properties["version"],
             properties.get("dimension"),
-            properties.get("schema_version", 1),
+            properties["schema_version"],
             frozenset(properties.get("node_labels", ())),
             frozenset(properties.get("edge_types", ())),
             properties.get("temporal", False),
@@ -290,7 +286,6 @@ def create_corpus(
     links: Mapping[str, Any],
     filterable: Sequence[str] = (),
     kind: str = "",
-    schema_version: int = SCHEMA_VERSION,
 ) -> Corpus:
     """Create a corpus; if another process has created one with the same name meanwhile, return that.
 
@@ -307,8 +302,7 @@ def create_corpus(
         "extractor": extractor,
         "analyzer": analyzer,
         "links": json.dumps(dict(links)),
-        "schema_version": schema_version,
-        "folding": FOLDING,
+        "schema_version": SCHEMA_VERSION,
         **({"filterable": list(fields)} if fields else {}),
         **({"kind": kind} if kind else {}),
         **dict.fromkeys(("documents", "chunks", "entities"), 0),
@@ -332,11 +326,6 @@ def check_fingerprint(corpus: Corpus, fingerprint: str, chunker: str) -> None:
     """Raise FingerprintError unless vectors of this fingerprint and chunks of this chunker may join the corpus's."""
     made_by, joining = Fingerprint.of(corpus.fingerprint), Fingerprint.of(fingerprint)
     check_model(corpus, joining)
-    if not made_by.precision and made_by != joining:
-        raise FingerprintError(
-            f"The corpus {corpus.name!r} is of a version that didn't record the precision of its vectors.",
-            f"Embed it anew: hoprank reembed {corpus.name}.",
-        )
     if made_by != joining:
         raise FingerprintError(
             f"The corpus {corpus.name!r} is embedded in {made_by.precision}, not in {joining.precision}.",
@@ -378,9 +367,7 @@ def check_schema(corpus: Corpus) -> None:
     if corpus.schema_version != SCHEMA_VERSION:
         raise FingerprintError(
             f"The corpus {corpus.name!r} is of schema version {corpus.schema_version}, not {SCHEMA_VERSION}.",
-            f"It can be searched as it is; before it is written to, run hoprank migrate {corpus.name}."
-            if corpus.schema_version < SCHEMA_VERSION
-            else "Use the newer HopRank that made it.",
+            f"Use the HopRank that made it, or drop it and ingest anew: hoprank corpus drop {corpus.name}.",
         )
 
 
@@ -405,7 +392,7 @@ def _finish_drops(client: Client) -> None:
 
 
 def _delete(client: Client, corpus: Corpus) -> None:
-    drop_indexes(client, (*fulltext_indexes(corpus.id), own_vector_index_name(corpus.id)))
+    drop_indexes(client, (corpus.label, own_vector_index_name(corpus.id)))
     client.delete_in_batches("delete_corpus_part", _DELETE_BATCH, corpus=corpus.id, label=corpus.label)
     # Creating a corpus waits for this lock, so that it sees the model's index either kept or gone.
     with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:

@@ -11,9 +11,8 @@ from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
-from pipeline.db.indexes import has_fulltext_index
 from pipeline.db.queries import load_queries
-from pipeline.errors import CorpusError, Superseded
+from pipeline.errors import Superseded
 
 _Result = TypeVar("_Result")
 
@@ -81,22 +80,17 @@ class CorpusHandle:
 
         ``identifiers`` are the names of the query besides the corpus's. ``unpublished`` is the row of a corpus whose
         indexes aren't made yet. Raises Superseded if the corpus was dropped or renamed, or if another generation is
-        visible ``now``, after the reads of the query; CorpusError if it has no indexes.
+        visible ``now``, after the reads of the query.
         """
         try:
             rows = self.read(name, identifiers, **params)
-        except ClientError as error:
+        except ClientError:
             if name == "corpus_size":
                 raise
             # A dropped corpus has no indexes any more either; that raises Superseded here.
             if not self.read_visible("corpus_size")["generation"] and unpublished is not None:
                 return unpublished
-            if has_fulltext_index(self.client, self.id):
-                raise
-            raise CorpusError(
-                f"The corpus {self.name!r} lacks its indexes, as neo4j-admin imports it.",
-                f"Complete it: hoprank migrate {self.name}.",
-            ) from error
+            raise
         if (
             not rows
             or rows[0]["name"] != self.name

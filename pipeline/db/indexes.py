@@ -65,12 +65,6 @@ def corpus_label(corpus_id: str) -> str:
     return f"HopRankCorpus_{corpus_id}"
 
 
-def fulltext_indexes(corpus_id: str) -> tuple[str, str]:
-    """Return the names that the full-text index of a corpus may have: the second one has replaced another's layout."""
-    label = corpus_label(corpus_id)
-    return label, f"{label}_text"
-
-
 def cosine_of(score: float) -> float:
     """Return the cosine behind a score of a vector index, which is (1 + cosine) / 2."""
     return 2 * score - 1
@@ -119,60 +113,33 @@ def ensure_schema(
     analyzer: str,
     *,
     filterable: bool = False,
-    before_last: Callable[[], None] = lambda: None,
 ) -> None:
     """Create the missing constraints and indexes of a corpus, and wait until they are online.
 
     A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms. The
-    full-text index is made last, after a call of ``before_last``. The corpus must exist and the caller must hold its
-    lease; otherwise another process may drop its model's index meanwhile. Raises ConfigurationError if the server lacks
-    the analyser or can't run it, ServerUnsupported if it has no vector indexes.
+    corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
+    meanwhile. Raises ConfigurationError if the server lacks the analyser or can't run it, ServerUnsupported if it has no
+    vector indexes.
     """
     # Also where the index exists: since it was made, the server may have been given another Java.
     check_runs(client, analyzer)
     vector_index = vector_index_of(corpus_id, fingerprint, filterable=filterable)
-    first, second = fulltext_indexes(corpus_id)
-
-    def create_fulltext_index() -> None:
-        if not _states(client, [second]):
-            before_last()
-            _create_fulltext_index(client, corpus_id, first, analyzer, filterable=filterable)
-
     ensure_indexes(
         client,
         {
             **_declared(client, CONSTRAINTS),
             vector_index: partial(create_vector_index, client, vector_index, dimension, filterable=filterable),
-            first: create_fulltext_index,
+            corpus_label(corpus_id): partial(
+                _create_fulltext_index, client, corpus_id, analyzer, filterable=filterable
+            ),
         },
     )
 
 
-def has_fulltext_index(client: Client, corpus_id: str) -> bool:
-    """Return whether a corpus has its full-text index, under either name."""
-    return bool(_states(client, fulltext_indexes(corpus_id)))
-
-
-def renew_fulltext_index(client: Client, corpus_id: str, analyzer: str, *, filterable: bool) -> str | None:
-    """Give a corpus a full-text index of the present fields if it has one of others; return the index's name.
-
-    It is made beside the old one, which searches read until they are told otherwise. None if the corpus has none yet.
-    """
-    names = fulltext_indexes(corpus_id)
-    fields = {row["name"]: row["properties"] for row in client.read("index_states", index_names=list(names))}
-    if not fields:
-        return None
-    present = [name for name in names if "folded" in fields.get(name, ())]
-    if not present:
-        create = partial(_create_fulltext_index, client, corpus_id, names[1], analyzer, filterable=filterable)
-        ensure_indexes(client, {names[1]: create})
-    return present[0] if present else names[1]
-
-
-def _create_fulltext_index(client: Client, corpus_id: str, name: str, analyzer: str, *, filterable: bool) -> None:
+def _create_fulltext_index(client: Client, corpus_id: str, analyzer: str, *, filterable: bool) -> None:
     check_analyzer(client, analyzer)
     query = "create_filterable_fulltext_index" if filterable else "create_fulltext_index"
-    client.schema(query, {"label": corpus_label(corpus_id), "fulltext_index": name}, analyzer=analyzer)
+    client.schema(query, {"label": corpus_label(corpus_id)}, analyzer=analyzer)
 
 
 def runs_analyzer(client: Client, analyzer: str) -> bool:

@@ -1,7 +1,7 @@
 """GDS projections of corpora and knowledge graphs: created on first use, within one budget, dropped oldest first.
 
 A projection belongs to an owner (the id of a corpus or graph) and shows one version of it. A new version replaces the
-projections of older versions of the same kind. The budget is the memory of the server's heap that all projections of
+projections of versions before it. The budget is the memory of the server's heap that all projections of
 HopRank may take together; projections of other programs are left alone.
 """
 

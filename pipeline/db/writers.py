@@ -1,8 +1,8 @@
 """Ids of writers: they name the process and the machine that write to a corpus, and tell whether it is still alive.
 
 On Linux a process is told from a later one with its number by the boot of the machine and by its start in clock ticks
-since then, which setting the clock doesn't change. Elsewhere, and in the ids of older versions, psutil's time of its
-start tells them apart: where psutil derives that from the clock, a step of the clock makes a live writer look dead.
+since then, which setting the clock doesn't change. Elsewhere psutil's time of its start tells them apart: where
+psutil derives that from the clock, a step of the clock makes a live writer look dead.
 
 A machine is told from others of its name by its id; in a container, whose process may have the name and the number of
 one in another container, by the boot and the PID namespace. A container that is started again is another machine.
@@ -66,9 +66,7 @@ def is_stale(writer: str, silent: float | None = None) -> bool:
 
 def is_elsewhere(writer: str) -> bool:
     """Return whether a writer is on another machine, so that only its silence tells that it is dead."""
-    machine = writer.split("/", 1)[0]
-    # Ids of older versions have the name alone.
-    return machine != (_machine() if _AT in machine else socket.gethostname())
+    return writer.split("/", 1)[0] != _machine()
 
 
 def named(writer: str) -> tuple[str, str]:

@@ -51,7 +51,6 @@ from pipeline.ingest.update.changes import (
     make_plan,
     summarise,
 )
-from pipeline.ingest.update.refold import refold
 from pipeline.ingest.update.stored import Spool, StoredChunk, StoredDocument, compare, stored_documents
 from pipeline.ingest.update.write_session import WriteSession, stage, writing
 from pipeline.progress import Progress
@@ -361,20 +360,16 @@ class _Steps:
         return with_threshold(self.settings, self.embedder)
 
     def find(self, name: str, *, wait: float | None = None, dry_run: bool = False) -> CorpusHandle | None:
-        """Return the corpus if there is one, its full text of the present rules; as it is in a ``dry_run``.
+        """Return the corpus if there is one.
 
         What an interrupted first ingest left is dropped if it was of another model or chunker. Raises FingerprintError
         if another one made a corpus that is complete.
         """
         found = find_corpus(self.client, name)
-        patience = self.settings.ingest.wait if wait is None else wait
         if found and not found.generation and not dry_run and not self._fits(found):
-            self._drop_unfinished(found, patience)
+            self._drop_unfinished(found, self.settings.ingest.wait if wait is None else wait)
             found = None
-        corpus = self._checked(found) if found else None
-        if corpus is None or dry_run:
-            return corpus
-        return refold(corpus, patience)
+        return self._checked(found) if found else None
 
     @contextmanager
     def writing(self, name: str, corpus: CorpusHandle | None, *, wait: float | None = None) -> Iterator[WriteSession]:

@@ -1,4 +1,4 @@
-"""Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links; migration."""
+"""Maintenance of a whole corpus: statistics, drop, rename, export, import, new vectors or links."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.db.catalogue import (
-    GRAPH_SCHEMA_VERSION,
     LONGEST_NAME,
     Corpus,
     check_kind,
@@ -16,29 +15,21 @@ from pipeline.db.catalogue import (
     drop_corpus,
     find_corpus,
     get_corpus,
-    get_graph,
 )
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
-from pipeline.db.indexes import has_fulltext_index
 from pipeline.db.lease import lease
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError, InputError
+from pipeline.errors import CorpusError
 from pipeline.ingest.embed import vectors_of
 from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.ingest.links.threshold import with_threshold
-from pipeline.ingest.update.complete import complete
-from pipeline.ingest.update.refold import refold
 from pipeline.json_values import JsonRecord
-from pipeline.knowledge.load import load
-from pipeline.knowledge.store.neo4j import Neo4jStore
-from pipeline.knowledge.visibility import ALL
 from pipeline.progress import Progress
 from pipeline.retrieve.filters.parse import declared_fields
 from pipeline.settings import LinkSettings, Settings
 from pipeline.transfer.formats import Format, Part
-from pipeline.transfer.neo4j_admin import stored
 from pipeline.transfer.portable import export, exported, portable
 from pipeline.transfer.restore import Embed, RestoreOptions, restore
 
@@ -102,23 +93,13 @@ def export_corpus(
 ) -> None:
     """Write a corpus to a file, or to a folder for Parquet; the default format follows the suffix of ``path``.
 
-    That of neo4j-admin is a new folder, which holds the command that makes a whole database of it; it needs the
-    ``embeddings``, which nothing makes after its import.
-
-    Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written, or has an unknown suffix,
-    InputError for neo4j-admin without embeddings.
+    Raises CorpusError if the corpus doesn't exist, SourceError if ``path`` can't be written, or has an unknown suffix.
     """
     form = form or Format.of(path)
-    if form is Format.NEO4J_ADMIN and not embeddings:
-        raise InputError(
-            "An export for neo4j-admin can't be without vectors: nothing makes them after its import.",
-            "Leave out --no-embeddings, or export as jsonl or parquet, whose import makes vectors.",
-        )
     corpus = open_corpus(client, name)
     check_schema(corpus.record)
     with progress.stage("export") as done:
-        parts = stored(corpus) if form is Format.NEO4J_ADMIN else portable(corpus, embeddings=embeddings)
-        export(parts, path, form, done)
+        export(portable(corpus, embeddings=embeddings), path, form, done)
 
 
 def import_corpus(
@@ -141,6 +122,7 @@ def reembed(client: Client, embedder: Embedder, settings: Settings, name: str, *
     corpus has this model already, Busy if the corpus has a writer.
     """
     corpus = open_corpus(client, name)
+    check_schema(corpus.record)
     if corpus.record.fingerprint == embedder.fingerprint:
         raise CorpusError(
             f"The corpus {name!r} is embedded with {embedder.fingerprint} already.",
@@ -178,38 +160,8 @@ def relink(
     fields = corpus.record.filterable if filterable is None else declared_fields(filterable)
     before = corpus.record.links, corpus.record.extractor, corpus.record.filterable
     if before == (links.of_edges, extractor_fingerprint(links), fields):
-        return refold(corpus, settings.ingest.wait).record
+        return corpus.record
     return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {"filterable": fields}, progress)
-
-
-def migrate(client: Client, settings: Settings, name: str, *, progress: Progress) -> Corpus:
-    """Migrate a corpus to the current schema version; return the new corpus, which replaces the old one.
-
-    Searches use the old corpus until the new one is complete. Vectors are kept. A corpus of the current version is
-    returned unchanged, but for what a database that neo4j-admin made lacks of it: indexes, and what is kept as JSON.
-    """
-    corpus = open_corpus(client, name)
-    try:
-        check_schema(corpus.record)
-    except CorpusError:
-        links = settings.link.kept_by(corpus.record.links)
-        return _rebuild(corpus, lambda *_: {}, links, settings.ingest.wait, {}, progress)
-    if not has_fulltext_index(client, corpus.id):
-        with lease(corpus, settings.ingest.wait) as (leased, writer):
-            complete(leased, writer)
-    return refold(corpus, settings.ingest.wait).record
-
-
-def migrate_graph(client: Client, settings: Settings, name: str, *, progress: Progress) -> None:
-    """Migrate a knowledge graph to the current layout; ids, times and embeddings are kept.
-
-    Reads see the old graph until the new one is complete. A graph of the current layout stays as it is. Raises
-    GraphError if there is no graph of that name.
-    """
-    graph = get_graph(client, name)
-    if graph.schema_version < GRAPH_SCHEMA_VERSION:
-        store = Neo4jStore(client, graph, settings.fulltext.of_graphs, settings.walk.projection_megabytes, ALL)
-        load(client, name, (store.scan_nodes(), store.scan_edges()), progress)
 
 
 def _rebuild(

@@ -57,13 +57,11 @@ def of_kind(client: Client, graph: NamedGraph, kind: str) -> NamedGraph:
 
 
 def check_layout(graph: NamedGraph) -> NamedGraph:
-    """Return a graph if it has the layout of this version; otherwise raise GraphError with the command that helps."""
+    """Return a graph if it has the layout of this version; otherwise raise GraphError."""
     if graph.schema_version != GRAPH_SCHEMA_VERSION:
         raise GraphError(
             f"The graph {graph.name!r} is of schema version {graph.schema_version}, not {GRAPH_SCHEMA_VERSION}.",
-            f"Run hoprank migrate {graph.name}."
-            if graph.schema_version < GRAPH_SCHEMA_VERSION
-            else "Use the newer HopRank that made it.",
+            f"Use the HopRank that made it, or drop it and make it anew: hoprank graph drop {graph.name}.",
         )
     return graph
 
@@ -130,7 +128,7 @@ def drop_graph(client: Client, graph: NamedGraph) -> None:
 def _delete(client: Client, graph_id: str) -> None:
     graph = NamedGraph(graph_id, "", "", 0, None)
     drop_projections(client, graph_id)
-    drop_indexes(client, [graph.label, graph.text_index, graph.vector_index])
+    drop_indexes(client, [graph.text_index, graph.vector_index])
     for query in ("delete_graph_edges", "delete_graph_part"):
         client.delete_in_batches(query, _DELETE_BATCH, label=graph.label)
     client.write("delete_graph", graph=graph_id)

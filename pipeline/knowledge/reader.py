@@ -179,7 +179,7 @@ class GraphReader(GraphRankings):
     def export(self, path: str | Path, format: Format | str | None = None) -> None:  # noqa: A002  # the usual name
         """Write the graph to a file atomically.
 
-        ``format`` is ``json``, ``jsonl``, ``graphml`` or ``node-link``; the default follows the file's suffix.
+        ``format`` is ``json``, ``jsonl`` or ``graphml``; the default follows the file's suffix.
         Importing the file gives the same nodes and edges. The file of a named graph holds its whole history; that of a
         graph at another time what that graph shows.
         """

@@ -12,9 +12,6 @@ from itertools import pairwise
 from pipeline.text.fold import MARKS, WRITTEN, bare, fold, has_other_letters, is_folded
 from pipeline.text.scripts import HANGUL, KATAKANA, RUN, SOUTH_EAST, SYLLABLE
 
-FOLDING = 2
-"""Number of these rules. A corpus holds the words of its own; one of fewer gets them anew with its next ingest."""
-
 _ANY_RUN = re.compile(f"[{KATAKANA}{HANGUL}{SOUTH_EAST}]")
 _LETTERS = re.compile(f"[\\w{MARKS}\u200c\u200d]+")
 _WORDS = re.compile(r"\w+")

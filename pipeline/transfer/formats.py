@@ -18,9 +18,6 @@ TABLES = {
 }
 """The names of tables in a folder, by the kind of their parts."""
 
-SCRIPT = "import.sh"
-"""The file of an export for neo4j-admin that holds the command."""
-
 
 class Format(StrEnum):
     """An export format of a corpus; ``jsonl`` and ``parquet`` can be imported."""
@@ -28,7 +25,6 @@ class Format(StrEnum):
     JSONL = "jsonl"  # the whole corpus, one part a line
     GRAPHML = "graphml"  # nodes and edges, for Gephi, networkx and igraph
     PARQUET = "parquet"  # the whole corpus, a folder with a table for each kind of part
-    NEO4J_ADMIN = "neo4j-admin"  # the graph as it is stored, a folder of CSV for Neo4j's own import
 
     @classmethod
     def of(cls, path: Path) -> Format:
@@ -41,7 +37,7 @@ class Format(StrEnum):
             return form
         raise SourceError(
             f"A corpus can't be exported as {path.suffix}: {path}.",
-            "Name a file .jsonl or .graphml, or a folder for tables of Parquet; or give --format, as for neo4j-admin.",
+            "Name a file .jsonl or .graphml, or a folder for tables of Parquet; or give --format.",
         )
 
 

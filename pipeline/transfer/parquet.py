@@ -108,7 +108,7 @@ def read_parquet(path: Path) -> Iterator[Part]:
         if not (path / f"{name}.parquet").is_file():
             raise SourceError(
                 f"{path} has no {name}.parquet, so it is no whole export of a corpus.",
-                "Export it again; exports of Parquet by an earlier HopRank can't be imported, those of jsonl can.",
+                "Export it again.",
             )
     with ParserProcess() as process:
         yield from checked(path, _values(path, process))

@@ -16,7 +16,7 @@ from pipeline.db.catalogue import Corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.errors import SourceError
 from pipeline.temporary import replacing
-from pipeline.transfer.formats import SCRIPT, Format, Part
+from pipeline.transfer.formats import Format, Part
 
 FORMAT = 1  # of the archive: raised if older readers would misread it
 
@@ -71,15 +71,9 @@ def _without(properties: dict[str, Any], *names: str) -> dict[str, Any]:
 def export(parts: Iterable[Part], path: Path, form: Format, done: Callable[[int], None]) -> None:
     """Write ``parts`` to ``path``; an existing file or table is replaced once everything is written.
 
-    ``done`` receives the number of parts written. Raises SourceError if ``path`` can't be written, or exists already
-    and the format is that of neo4j-admin, whose tables have other names each time.
+    ``done`` receives the number of parts written. Raises SourceError if ``path`` can't be written.
     """
-    if form is Format.NEO4J_ADMIN:
-        from pipeline.transfer.neo4j_admin import write_neo4j_admin as write
-
-        if path.exists():
-            raise SourceError(f"{path} exists already.", "Name a new folder for neo4j-admin.")
-    elif form is Format.PARQUET:
+    if form is Format.PARQUET:
         from pipeline.transfer.parquet import write_parquet as write
     elif form is Format.GRAPHML:
         from pipeline.transfer.graphml import write_graphml as write
@@ -95,11 +89,6 @@ def export(parts: Iterable[Part], path: Path, form: Format, done: Callable[[int]
 
 def exported(path: Path) -> Iterator[Part]:
     """Yield the parts of an export at ``path``: a file of JSON Lines, or a folder of Parquet. Raises SourceError."""
-    if (path / SCRIPT).is_file():
-        raise SourceError(
-            f"{path} is an export for neo4j-admin, which makes a database of it.",
-            f"Run `sh {path / SCRIPT}` where Neo4j is; or export the corpus as jsonl or parquet.",
-        )
     if path.is_dir():
         from pipeline.transfer.parquet import read_parquet as read
     else:

@@ -27,9 +27,6 @@ from pipeline.settings import LinkSettings
 from pipeline.transfer.formats import Part
 from pipeline.transfer.portable import FORMAT
 
-_ALIKE = (4, 5, 6)
-"""Schema versions whose exports make a corpus of the last of them: names are as they were then."""
-
 _UNIT_TOLERANCE = 1e-3
 """Most by which the length of a vector of 32-bit numbers, or of fewer bits, may differ from 1. Chosen by hand."""
 
@@ -57,10 +54,9 @@ class RestoreOptions:
 def restore(client: Client, parts: Iterable[Part], name: str | None, options: RestoreOptions) -> Corpus:
     """Create a corpus from ``parts``, under ``name`` or their own name; return it.
 
-    A later call completes an interrupted restoration. Parts of an earlier schema version, unless they are linked anew,
-    make a corpus of that version: it is searched as it is, and `hoprank migrate` brings it to the present one.
+    A later call completes an interrupted restoration.
 
-    Raises CorpusError if a corpus of that name exists or the parts have a schema version that isn't read. Errors of
+    Raises CorpusError if a corpus of that name exists or the parts are of another schema version. Errors of
     ``parts`` are passed on; on an InputError the new corpus is dropped.
     """
     remaining = iter(parts)
@@ -70,15 +66,13 @@ def restore(client: Client, parts: Iterable[Part], name: str | None, options: Re
             f"{what} doesn't begin with a corpus.",
             "Give a file that `hoprank corpus export` wrote.",
         )
-    schema = SCHEMA_VERSION if options.relink else head.value["schema"]
-    if schema not in (*_ALIKE, SCHEMA_VERSION):
+    if head.value["schema"] != SCHEMA_VERSION:
         raise CorpusError(
-            f"{what} is of schema version {schema}, not {SCHEMA_VERSION}.",
-            "Run hoprank migrate on the corpus, and export it again with the present version of HopRank.",
+            f"{what} is of schema version {head.value['schema']}, not {SCHEMA_VERSION}.",
+            "Import it with the HopRank that exported it, or ingest its documents anew.",
         )
     name = name or str(head.value["name"])
     made_by = {key: head.value[key] for key in ("fingerprint", "dimension", "chunker", "extractor", "analyzer")}
-    made_by["schema_version"] = _ALIKE[-1] if schema in _ALIKE else schema
     made_by["kind"] = str(head.value.get("kind", ""))
     made_by["links"] = head.value.get("links", {})
     fields = head.value.get("filterable", [])

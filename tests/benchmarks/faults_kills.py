@@ -19,8 +19,8 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,7 +32,7 @@ from rich.table import Table
 from pipeline import HopRank, KnowledgeGraph
 from pipeline.db.catalogue import drop_corpus, list_corpora, list_graphs
 from pipeline.db.projections import drop_projections
-from pipeline.errors import FingerprintError, HopRankError
+from pipeline.errors import HopRankError
 from pipeline.flows.maintain import export_corpus
 from pipeline.knowledge.catalogue import drop_graph
 from pipeline.progress import Progress
@@ -56,7 +56,6 @@ class Case:
 
     argv: str
     before: tuple[str, ...] = ()
-    prepare: Callable[[neo4j.Driver], None] | None = field(default=None)
     counts: bool = False
     """Each run counts, so that one that was killed when all was done isn't run again."""
 
@@ -128,15 +127,6 @@ def write_tool(at: int, name: str) -> dict[str, object]:
     return {"name": f"t{at}", "description": f"The {name} tool {at} finds {NAMES[at % 7]}.", "inputSchema": schema}
 
 
-def make_old(driver: neo4j.Driver) -> None:
-    """Bring the corpora but the one beside to what a version before this layout wrote."""
-    label = driver.execute_query(
-        "MATCH (c:HopRankCorpus {name: 'one'}) SET c.schema_version = 1, c.extractor = null RETURN c"
-    )
-    id_ = label.records[0]["c"]["id"]
-    driver.execute_query("MATCH (d:HopRankDocument {corpus: $id}) REMOVE d.centroid", id=id_)
-
-
 OLD, NEW = "{0}/old", "{0}/new"
 ONE = (f"sync {OLD}.jsonl -c one",)
 GRAPH = (f"graph import {OLD}.graph.jsonl -g graph",)
@@ -157,7 +147,6 @@ CASES = {
     "remove": Case(f"remove {' '.join(f'--document d{at}' for at in range(25))} -c one", ONE),
     "relink": Case("relink one --set link.similar_threshold=0.4", ONE),
     "reembed": Case("reembed one --model {0}/twin", ONE),
-    "migrate": Case("migrate one", ONE, make_old),
     "corpus rename": Case("corpus rename one two", ONE),
     "corpus drop": Case("corpus drop one -y", ONE),
     "corpus import": Case(
@@ -265,8 +254,6 @@ class Killing:
                 drop_graph(client, graph)
         write_inputs(self._folder)
         self._commands.must(*map(self._argv, case.before))
-        if case.prepare:
-            case.prepare(self._driver)
         return self._state()
 
     def _judge(self, case: Case, before: State, after: State) -> list[tuple[str, str]]:
@@ -310,11 +297,8 @@ class Killing:
         with tempfile.TemporaryDirectory() as made:
             for corpus in list_corpora(client):
                 path = Path(made) / "corpus.jsonl"
-                try:
-                    export_corpus(client, corpus.name, path, embeddings=False, progress=Progress())
-                    state[f"corpus {corpus.name}"] = self._plain(path)
-                except FingerprintError as error:  # of an older layout
-                    state[f"corpus {corpus.name}"] = f"{error} {corpus.documents} {corpus.chunks}"
+                export_corpus(client, corpus.name, path, embeddings=False, progress=Progress())
+                state[f"corpus {corpus.name}"] = self._plain(path)
             for graph, _ in list_graphs(client):
                 path = Path(made) / "graph.jsonl"
                 KnowledgeGraph(graph.name, client=client, create=False).export(path)

@@ -2,7 +2,7 @@
 
 Sixteen threads ask two corpora and a knowledge graph by their names, by every leg, with and without a filter or an
 explanation, as contexts and as paths, while one thread replaces all texts again and again, renames the corpora there
-and back, links one anew, migrates it, drops the other and makes it anew, and replaces the graph. Each text says which
+and back, links one anew, drops the other and makes it anew, and replaces the graph. Each text says which
 replacement it is of. An answer is *empty* if it has no passage, though its corpus was never without; *mixed* if it
 has passages of two replacements; *absent* if nothing had the name at that time, which is right between a rename and
 the next. Nothing may be empty, mixed or an error.
@@ -21,12 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-import neo4j
 from rich.table import Table
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeNode
 from pipeline.errors import Unknown
-from pipeline.flows.maintain import drop, migrate, relink, rename
+from pipeline.flows.maintain import drop, relink, rename
 from pipeline.knowledge import explore
 from pipeline.knowledge.load import load
 from pipeline.progress import Progress
@@ -65,15 +64,6 @@ class Writers:
         load(self._hoprank.client, _GRAPH, (iter(nodes), iter(edges)), Progress())
         self.done["graph replaced"] += 1
 
-    def migrate(self) -> None:
-        """Migrate a corpus that is called older than it is: it can be searched all the time."""
-        client = self._hoprank.client
-        address = client.address
-        with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
-            driver.execute_query("MATCH (c:HopRankCorpus {name: $name}) SET c.schema_version = 5", name=_KEPT)
-        migrate(client, self._hoprank.settings, _KEPT, progress=Progress())
-        self.done["migrated"] += 1
-
     def go_on(self, over: threading.Event) -> None:
         """Write until it is over."""
         hoprank, client = self._hoprank, self._hoprank.client
@@ -83,9 +73,7 @@ class Writers:
             self.replace(_KEPT)
             self.replace(_DROPPED)
             self.replace_graph()
-            if turn % 4 == 0:
-                self.migrate()
-            elif turn % 4 == 1:
+            if turn % 4 == 1:
                 for corpus in (_KEPT, _DROPPED):
                     rename(client, corpus, f"{corpus}-aside")
                     rename(client, f"{corpus}-aside", corpus)

@@ -39,7 +39,6 @@ EXCEPTIONS = {
     r"hoprank reembed .*BAAI": "needs a model hub: tests/flows/test_maintain.py",
     r"hoprank .*retrieve\.reranker=OWNER/NAME": "needs a model hub: tests/retrieve/test_reranker.py",
     r"hoprank tools connect": "needs a live server of tools: tests/domains/tools/test_live.py",
-    r"sh dir/import.sh": "needs Neo4j's own import: tests/transfer/test_neo4j_admin.py",
     r"hoprank (ingest|sync) .*(s3|https)://": "needs an object store: tests/ingest/sources/test_urls.py",
     r"ray start |hoprank (ingest|sync) .*--(engine|address) ": "needs Ray: tests/ingest/distributed/test_ray.py",
     r"hoprank memory dedupe undo": "needs a merge: tests/domains/memory/test_dedupe_undo.py",

@@ -139,7 +139,6 @@ def test_every_section_of_the_settings_is_on_its_page() -> None:
 def test_every_variable_of_the_environment_is_one_that_is_read() -> None:
     own = {f"HOPRANK_{name.replace('.', '__').upper()}" for name in SETTINGS}
     own |= {"HOPRANK_CONFIG", "HOPRANK_DEBUG", "HOPRANK_TEST_NEWEST", "HOPRANK_<SECTION>__<NAME>"}
-    own |= {"NEO4J_ADMIN"}  # read by the import.sh of an export
     own |= {f"NEO4J_{name}" for name in ("URI", "USERNAME", "PASSWORD", "DATABASE")}
     named = {name for text in TEXTS.values() for name in re.findall(r"\b(?:HOPRANK|NEO4J)_[A-Z_<>]+", text)}
 

@@ -189,7 +189,6 @@ def test_a_corpus_is_looked_into_renamed_exported_and_imported(
         run("corpus", "rename", copy, moved)
         first, second = (run.json("corpus", "stats", name) for name in (corpus_name, moved))
         shown = run("corpus", "stats", moved)
-        run("migrate", moved)
 
     assert "--as" in taken.stderr
     assert first["top"] == second["top"]

@@ -118,7 +118,6 @@ def test_maintenance_of_a_corpus(run: Any, folder: Path, corpus: str, tmp_path: 
 
     run("corpus", "export", corpus, exported)
     run("corpus", "import", exported, "--as", "copy")
-    run("migrate", "copy")
     run("calibrate", "--corpus", "copy")
     run("sync", str(folder / "alpha.md"), "--corpus", "copy")
     run("remove", "--document", "alpha.md", "--corpus", "copy")

@@ -45,9 +45,6 @@ EDGES = declared(r"-\[:(\w+)(?: \{([^}]*)\})?\]->")
 OF_A_MOMENT = {"staging", "writer", "writer_since", "writer_seen", "awaited_name"}
 """Properties that nothing has once it is written."""
 
-OF_AN_OLDER_VERSION = {"text_index"}
-"""Properties of a corpus that an older version made."""
-
 OF_A_DOMAIN = {"kind"}
 """Properties of the corpora and graphs of domains."""
 
@@ -104,7 +101,7 @@ def general(key: str) -> str:
 def lasting(model: Mapping[str, set[str]], names: set[str]) -> dict[str, set[str]]:
     domain = dict.fromkeys(("HopRankCorpus", "HopRankKnowledgeGraph"), OF_A_DOMAIN)
     model = {name: properties - domain.get(name, set()) for name, properties in model.items()}
-    return {name: model[name] - OF_A_MOMENT - OF_A_FILE - OF_AN_OLDER_VERSION - OF_THE_QUICKSTART for name in names}
+    return {name: model[name] - OF_A_MOMENT - OF_A_FILE - OF_THE_QUICKSTART for name in names}
 
 
 @pytest.mark.slow

@@ -66,7 +66,6 @@ PARAMS: Mapping[str, Any] = {
     "excluded": "mentions",
     "fingerprint": "model@1/8",
     "first": 10,
-    "folding": 2,
     "gamma": 1.0,
     "generation": 1,
     "graph": "hoprank-x-1",
@@ -132,7 +131,6 @@ PARAMS: Mapping[str, Any] = {
     "successor": "d",
     "text": "who",
     "terms": ["filterable:709"],
-    "text_index": "Corpus_x",
     "title": 5.0,
     "tolerance": 1e-4,
     "type": "skill",
@@ -253,7 +251,6 @@ def names(
     hoprank.judge("Who met Ada?", "babbage.md", 1, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
     return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label} | {
-        "fulltext_index": corpus.label,
         **{name: f"filter_{place}" for place, name in enumerate(("first", "second", "third"))},
         **graph_names,
     }
@@ -285,7 +282,7 @@ def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
     said: dict[str, list[str]] = {}
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         # What few corpora come to have: the server knows it from when it first saw it.
-        rare = {"imported": True, "text_index": "Corpus_x_text", "examples": [], "as_json": "{}"}
+        rare = {"imported": True, "examples": []}
         seldom = "CREATE (a:HopRankDroppedCorpus $rare)-[r:CAPPED {shared: true, origin: 'text'}]->(b) DELETE r, a, b"
         driver.execute_query(seldom, rare=rare, database_=address.database)
         job = "CREATE (j:HopRankServiceJob) SET j += $properties DELETE j"

@@ -92,11 +92,11 @@ def test_a_process_in_a_container_of_this_name_is_on_another_machine(
             assert not is_stale(own, 180)
 
 
-def test_ids_of_older_versions_are_read(other: tuple[str, subprocess.Popen[str]]) -> None:
+def test_ids_with_the_time_of_a_process_in_seconds_are_read(other: tuple[str, subprocess.Popen[str]]) -> None:
     process = other[1]
-    start = psutil.Process(process.pid).create_time()
+    machine, start = other[0].split("/", 1)[0], psutil.Process(process.pid).create_time()
 
-    assert not is_stale(f"{socket.gethostname()}/{process.pid}/{start:.2f}/abc")
-    assert is_stale(f"{socket.gethostname()}/{process.pid}/{start - 60:.2f}/abc")
-    assert is_stale(f"{socket.gethostname()}/{os.getpid()}/{start:.2f}/abc")
+    assert not is_stale(f"{machine}/{process.pid}/{start:.2f}/abc")
+    assert is_stale(f"{machine}/{process.pid}/{start - 60:.2f}/abc")
+    assert is_stale(f"{machine}/{os.getpid()}/{start:.2f}/abc")
     assert [is_stale("elsewhere.invalid/1/1.00/abc", silent) for silent in (None, 60, 180)] == [False, False, True]

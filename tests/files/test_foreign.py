@@ -81,7 +81,6 @@ LINES = """
 {"edge": {"source": "a", "target": "a", "type": "r"}}
 """
 GRAPH = '{"format": "hoprank-graph", "version": 1, "nodes": [{"id": "a", "type": "t"}], "edges": []}'
-LINKS = '{"directed": true, "nodes": [{"id": 1}], "links": [{"source": 1, "target": 1, "key": 0}]}'
 EXPORT = """
 {"entity": {"key": "a", "name": "b"}}
 {"edge": {"kind": "NEXT", "source": ["a", 0], "target": ["a", 1]}}
@@ -140,7 +139,6 @@ READERS: dict[str, tuple[str, Read, str]] = {
     "export": ("a.jsonl", lambda path: consumed(read_lines(path)), EXPORT),
     "graph lines": ("a.jsonl", graph, LINES),
     "graph document": ("a.json", graph, GRAPH),
-    "graph links": ("a.node-link", graph, LINKS),
     "graph markup": ("a.graphml", graph, GRAPHML),
     "documents": ("a.jsonl", lambda path: consumed(read([str(path)])), CHUNKS),
     "registry": ("a.yaml", read_registry, REGISTRY),

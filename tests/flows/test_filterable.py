@@ -148,25 +148,19 @@ ASKED: list[dict[str, Any]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["reembed", "migrate"])
 def test_a_rebuilt_corpus_keeps_its_fields_with_an_index_keys_and_terms_and_filters_find_the_same(
     hoprank: HopRank,
     twin: Embedder,
     new_corpus: Callable[[], Any],
     cypher: Callable[..., list[Any]],
-    way: str,
 ) -> None:
     with new_corpus() as name:
         hoprank.add(MANY, name, filterable=["year", "lang", "tenant", "open"])
         old = get_corpus(hoprank.client, name)
         before = state(hoprank, cypher, name)
 
-        if way == "reembed":
-            maintain.reembed(hoprank.client, twin, hoprank.settings, name, progress=Progress())
-            hoprank = HopRank(hoprank.client, twin, hoprank.settings)
-        else:
-            cypher("MATCH (c:HopRankCorpus {id: $id}) SET c.schema_version = 5", id=old.id)
-            maintain.migrate(hoprank.client, hoprank.settings, name, progress=Progress())
+        maintain.reembed(hoprank.client, twin, hoprank.settings, name, progress=Progress())
+        hoprank = HopRank(hoprank.client, twin, hoprank.settings)
 
         assert get_corpus(hoprank.client, name).id != old.id
         assert state(hoprank, cypher, name) == before

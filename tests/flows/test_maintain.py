@@ -1,4 +1,4 @@
-"""A corpus as a whole: its statistics, another name, an older layout, another model."""
+"""A corpus as a whole: its statistics, another name, another layout, another model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import neo4j
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus, list_corpora
+from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus
 from pipeline.db.corpus import open_corpus
 from pipeline.db.lease import lease
 from pipeline.embedding.embedder import Embedder
@@ -74,55 +74,24 @@ def test_a_name_that_is_taken_or_none_is_refused(hoprank: HopRank, animals: str,
         maintain.rename(hoprank.client, animals, "free")
 
 
-def make_old(cypher: Cypher, corpus_id: str, label: str) -> None:
-    """Undo what later layouts brought: counts, mutual links, the extractor's name."""
-    cypher("MATCH (t:HopRankTally {corpus: $id}) DETACH DELETE t", id=corpus_id)
-    cypher("MATCH (c)-[r:CAPPED]->() WHERE $label IN labels(c) DELETE r", label=label)
-    cypher("MATCH (c)-[r:SIMILAR]->() WHERE $label IN labels(c) REMOVE r.mutual", label=label)
-    cypher(
-        "MATCH (c:HopRankCorpus {id: $id}) WITH c, [k IN keys(c) WHERE k STARTS WITH 'edges.'] AS gone"
-        " SET c.schema_version = 1, c.extractor = null FOREACH (k IN gone | REMOVE c[k])",
-        id=corpus_id,
-    )
-
-
-@pytest.mark.slow
-def test_a_corpus_of_an_older_layout_is_refused_until_it_is_migrated(
-    hoprank: HopRank, animals: str, cypher: Cypher, jsonl: Jsonl, graph_of: GraphOf
+@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_a_corpus_of_another_layout_is_refused(
+    hoprank: HopRank, animals: str, cypher: Cypher, jsonl: Jsonl, tmp_path: Path, version: int
 ) -> None:
-    before, corpus = graph_of(animals), get_corpus(hoprank.client, animals)
-    make_old(cypher, corpus.id, corpus.label)
+    corpus = get_corpus(hoprank.client, animals)
+    cypher("MATCH (c:HopRankCorpus {id: $id}) SET c.schema_version = $version", id=corpus.id, version=version)
 
-    assert hoprank.search("otter", corpus=animals).items
-    with pytest.raises(FingerprintError, match=f"schema version 1, not {SCHEMA_VERSION}") as caught:
-        hoprank.ingest(jsonl(ANIMALS[:2]), corpus=animals)
-    assert "hoprank migrate" in caught.value.fix
-
-    maintain.migrate(hoprank.client, hoprank.settings, animals, progress=Progress())
-
-    assert graph_of(animals) == before
-    assert get_corpus(hoprank.client, animals).schema_version == SCHEMA_VERSION
-    assert not [one.name for one in list_corpora(hoprank.client) if corpus.id in one.name]
-    assert not cypher("MATCH (n) WHERE n.corpus = $id OR n.id = $id RETURN n", id=corpus.id)
-    generation = get_corpus(hoprank.client, animals).generation
-    maintain.migrate(hoprank.client, hoprank.settings, animals, progress=Progress())
-    assert get_corpus(hoprank.client, animals).generation == generation
-
-
-@pytest.mark.slow
-def test_a_corpus_without_centroids_is_searched_and_gets_them_by_migration(
-    hoprank: HopRank, other: str, cypher: Cypher, jsonl: Jsonl, graph_of: GraphOf
-) -> None:
-    hoprank.ingest(jsonl([*ANIMALS, {"id": "long", "text": "A beaver fells trees. " * 200}]), corpus=other)
-    before, corpus = graph_of(other), get_corpus(hoprank.client, other)
-    assert before["centroids"] == {("long",)}
-    cypher("MATCH (d:HopRankDocument {corpus: $id}) REMOVE d.centroid", id=corpus.id)
-    cypher("MATCH (c:HopRankCorpus {id: $id}) SET c.schema_version = 5", id=corpus.id)
-
-    assert "beaver" in hoprank.search("Which animal fells trees?", corpus=other).items[0].content
-    maintain.migrate(hoprank.client, hoprank.settings, other, progress=Progress())
-
-    assert graph_of(other) == before
+    for refused in (
+        lambda: hoprank.ingest(jsonl(ANIMALS[:2]), corpus=animals),
+        lambda: maintain.export_corpus(hoprank.client, animals, tmp_path / "a.jsonl", progress=Progress()),
+        lambda: maintain.relink(
+            hoprank.client, hoprank.embedder, hoprank.settings, animals, filterable=["year"], progress=Progress()
+        ),
+        lambda: maintain.reembed(hoprank.client, hoprank.embedder, hoprank.settings, animals, progress=Progress()),
+    ):
+        with pytest.raises(FingerprintError, match=f"schema version {version}, not {SCHEMA_VERSION}") as caught:
+            refused()
+        assert caught.value.fix.startswith("Use the HopRank that made it")
 
 
 @pytest.mark.slow

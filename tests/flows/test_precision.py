@@ -13,8 +13,6 @@ from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.errors import FingerprintError
-from pipeline.flows import maintain
-from pipeline.progress import Progress
 from pipeline.records import Fingerprint, Precision, Vector
 
 Jsonl = Callable[[Iterable[Mapping[str, Any]]], Path]
@@ -75,27 +73,3 @@ def test_a_precision_that_the_settings_name_is_refused_by_a_corpus_of_another(
         by("bfloat16").ingest(jsonl([LATER]), corpus=corpus_name)
     assert f"hoprank reembed {corpus_name}" in caught.value.fix
     assert by("bfloat16").search("What eats fish?", corpus=corpus_name).items, "a question may be of either"
-
-
-class Earlier(SentenceTransformerEmbedder):
-    """An embedder of a version that knew neither pooling nor precision."""
-
-    def fingerprint_in(self, precision: Precision) -> str:  # noqa: ARG002 - it made no difference
-        return self.identity.model
-
-
-@pytest.mark.slow
-def test_a_corpus_made_before_precisions_were_recorded_is_searched_and_embedded_anew(
-    by: Callable[[str], HopRank], corpus_name: str, jsonl: Jsonl
-) -> None:
-    old = by("auto")
-    HopRank(old.client, Earlier(), old.settings).ingest(jsonl(DOCUMENTS), corpus=corpus_name)
-
-    assert old.search("What eats fish?", corpus=corpus_name).items
-    with pytest.raises(FingerprintError, match="didn't record the precision") as caught:
-        old.ingest(jsonl([LATER]), corpus=corpus_name)
-    assert f"hoprank reembed {corpus_name}" in caught.value.fix
-
-    maintain.reembed(old.client, old.embedder, old.settings, corpus_name, progress=Progress())
-    assert old.ingest(jsonl([LATER]), corpus=corpus_name).corpus == corpus_name
-    assert get_corpus(old.client, corpus_name).fingerprint == old.embedder.fingerprint

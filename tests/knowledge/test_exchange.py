@@ -23,7 +23,7 @@ from pipeline.errors import GraphError
 from pipeline.knowledge.exchange import Format, read_graph, write_graph
 from pipeline.knowledge.visibility import ALL
 
-SUFFIX = {Format.JSON: "json", Format.JSONL: "jsonl", Format.GRAPHML: "graphml", Format.NODE_LINK: "json"}
+SUFFIX = {Format.JSON: "json", Format.JSONL: "jsonl", Format.GRAPHML: "graphml"}
 NODES = [
     KnowledgeNode(
         "a\r\n`\"<&>'",
@@ -157,20 +157,16 @@ def test_any_graph_comes_back(tmp_path: Path, kind: Format, graph: tuple[Any, An
     assert [sorted(part, key=lambda record: record.id) for part in read] == [nodes, edges]
 
 
-@pytest.mark.parametrize("kind", [Format.GRAPHML, Format.NODE_LINK])
 @pytest.mark.parametrize("directed", [True, False])
-def test_networkx_reads_it(graph: KnowledgeGraph, tmp_path: Path, kind: Format, directed: bool) -> None:
+def test_networkx_reads_it(graph: KnowledgeGraph, tmp_path: Path, directed: bool) -> None:
     graph.add_nodes(KnowledgeNode(one, "t", properties={"p": 1}) for one in "abc")
     graph.add_edges(
         [KnowledgeEdge("a", "b", "r", directed=directed, weight=0.5), KnowledgeEdge("b", "c", "r", directed=False)]
     )
     path = tmp_path / "graph"
-    graph.export(path, kind)
+    graph.export(path, Format.GRAPHML)
 
-    if kind is Format.GRAPHML:
-        read = nx.read_graphml(path)
-    else:
-        read = nx.node_link_graph(json.loads(path.read_text()), edges="edges")
+    read = nx.read_graphml(path)
 
     assert read.is_directed() is directed
     assert set(read) == set("abc")
@@ -181,9 +177,8 @@ def test_networkx_reads_it(graph: KnowledgeGraph, tmp_path: Path, kind: Format, 
 
 
 @pytest.mark.parametrize("make", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-@pytest.mark.parametrize("kind", [Format.GRAPHML, Format.NODE_LINK])
 def test_what_networkx_writes_is_imported(
-    imported: Callable[..., KnowledgeGraph], tmp_path: Path, kind: Format, make: type[nx.Graph]
+    imported: Callable[..., KnowledgeGraph], tmp_path: Path, make: type[nx.Graph]
 ) -> None:
     theirs = make()
     theirs.add_node(1, colour="red", type="disc")
@@ -191,12 +186,9 @@ def test_what_networkx_writes_is_imported(
     if theirs.is_multigraph():
         theirs.add_edge(1, "two", weight=0.25)
     path = tmp_path / "graph"
-    if kind is Format.GRAPHML:
-        nx.write_graphml(theirs, path)
-    else:
-        path.write_text(json.dumps(nx.node_link_data(theirs, edges="edges")))
+    nx.write_graphml(theirs, path)
 
-    ours = imported(path, kind)
+    ours = imported(path, Format.GRAPHML)
 
     nodes, edges = content(ours)
     assert [(node.id, node.type, node.properties) for node in nodes] == [
@@ -344,6 +336,16 @@ def test_what_is_no_graph_is_refused(
 
     with pytest.raises(GraphError, match=said):
         imported(path)
+
+
+def test_a_format_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    for refused in (
+        lambda: write_graph("g", [], [], tmp_path / "g.json", "node-link"),
+        lambda: read_graph(tmp_path, "node-link"),
+    ):
+        with pytest.raises(GraphError, match="node-link") as caught:
+            refused()
+        assert caught.value.fix == f"Give one of {', '.join(Format)}."
 
 
 def test_a_file_that_is_not_there_is_named(imported: Callable[..., KnowledgeGraph], tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_score_of_plain_text_is_the_same_without_the_words_beside_it(
 
 
 @pytest.mark.slow
-def test_a_node_is_found_by_its_plain_spelling_and_by_words_within_runs(hoprank: HopRank, cypher: Cypher) -> None:
+def test_a_node_is_found_by_its_plain_spelling_and_by_words_within_runs(hoprank: HopRank) -> None:
     graph = KnowledgeGraph(f"test-{uuid.uuid4().hex[:12]}", client=hoprank.client)
     texts = {
         "soft": "The Kup\u00adfer\u00adhafen",
@@ -91,21 +91,8 @@ def test_a_node_is_found_by_its_plain_spelling_and_by_words_within_runs(hoprank:
     graph.add_nodes([KnowledgeNode(id_, "t", properties={"text": text}) for id_, text in texts.items()])
     asked = {"Kupferhafen": "soft", "fishery": "fish", "Hop": "wide", "ประภาคาร": "thai", "Kupfer\u00adhafen": "soft"}
 
-    def found() -> dict[str, str]:
-        return {text: graph.search(text, mode="bm25")[0].node.id for text in asked}
-
     try:
-        assert found() == asked
+        assert {text: graph.search(text, mode="bm25")[0].node.id for text in asked} == asked
         assert {node.id: node.properties["text"] for node in graph.get_nodes(list(texts))} == texts
-        # as an earlier version left it: an index of the label's name, and no words beside the texts
-        label = cypher(
-            "MATCH (g:HopRankKnowledgeGraph {name: $name}) RETURN 'HopRankGraph_' + g.id AS label", name=graph.name
-        )[0][0]
-        cypher(f"MATCH (n:{label}) REMOVE n.index_words")
-        cypher(f"DROP INDEX {label}_text")
-        cypher(f"CREATE FULLTEXT INDEX {label} FOR (n:{label}) ON EACH [n.id, n.text]")
-        assert found() == asked
-        left = cypher("SHOW INDEXES YIELD name WHERE name STARTS WITH $label RETURN name", label=label)
-        assert [row["name"] for row in left] == [f"{label}_text"]
     finally:
         graph.drop()

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from typer.testing import CliRunner
 
 from pipeline import HopRank
+from pipeline.cli.app import app
 from pipeline.db.catalogue import SCHEMA_VERSION, find_corpus, get_corpus
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows import maintain
@@ -114,7 +116,6 @@ def test_an_export_after_a_run_that_died_is_that_of_before(
 
 @pytest.mark.parametrize(
     "form",
-    # That for neo4j-admin holds ids and generations.
     [Format.JSONL, *(pytest.param(form, marks=pytest.mark.slow) for form in (Format.GRAPHML, Format.PARQUET))],
 )
 def test_corpora_of_different_histories_are_exported_byte_for_byte(
@@ -171,20 +172,17 @@ def test_an_imported_corpus_is_synced_as_any_other(
         assert graph_of(other) == graph_of(fresh)
 
 
-def test_an_export_of_an_earlier_version_is_searched_as_it_is_and_migrated_to_the_present_one(
-    hoprank: HopRank, name: str, whole: tuple[str, ...], other: str, tmp_path: Path, graph_of: GraphOf
+@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_an_export_of_another_layout_is_refused(
+    hoprank: HopRank, whole: tuple[str, ...], other: str, tmp_path: Path, version: int
 ) -> None:
     path = tmp_path / "corpus.jsonl"
-    lines = [line.replace('"babbage"', '"babbáge"') for line in whole]  # a key of earlier rules
-    path.write_text("\n".join([lines[0].replace(f'"schema": {SCHEMA_VERSION}', '"schema": 5'), *lines[1:]]))
+    path.write_text("\n".join([whole[0].replace(f'"schema": {SCHEMA_VERSION}', f'"schema": {version}'), *whole[1:]]))
 
-    imported(hoprank, path, other)
+    with pytest.raises(CorpusError, match=f"schema version {version}, not {SCHEMA_VERSION}"):
+        imported(hoprank, path, other)
 
-    assert get_corpus(hoprank.client, other).schema_version == 6
-    assert hoprank.search("Who met Ada Lovelace?", corpus=other).items
-    maintain.migrate(hoprank.client, hoprank.settings, other, progress=Progress())
-    assert get_corpus(hoprank.client, other).schema_version == SCHEMA_VERSION
-    assert graph_of(other) == graph_of(name)
+    assert find_corpus(hoprank.client, other) is None
 
 
 def test_a_name_that_is_taken_is_refused(hoprank: HopRank, name: str, tmp_path: Path, graph_of: GraphOf) -> None:
@@ -404,6 +402,16 @@ def test_the_format_is_told_by_the_suffix() -> None:
         Format.GRAPHML,
         Format.PARQUET,
     ]
+
+
+def test_a_format_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    arguments = ["corpus", "export", "any", str(tmp_path / "folder"), "--format", "neo4j-admin"]
+
+    refused = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+
+    assert refused.exit_code == 2
+    assert "neo4j-admin" in refused.output
+    assert all(form in refused.output for form in Format)
 
 
 def test_a_format_that_there_is_not_is_refused_by_its_suffix() -> None:

@@ -1,6 +1,5 @@
 """``hoprank corpus``: the list of corpora, and work on one as a whole."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,7 @@ from pipeline.cli.views.output import say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import corpora_table, stats_table
 from pipeline.text.prose import counted
-from pipeline.transfer.formats import SCRIPT, Format
+from pipeline.transfer.formats import Format
 
 app = Commands(help="Corpora: list, look into, rename, export, import or drop them.", no_args_is_help=True)
 
@@ -53,20 +52,15 @@ def rename(name: Name, new_name: Annotated[str, Argument(metavar="NEW", help="It
 @app.command()
 def export(
     name: Name,
-    path: Annotated[
-        Path, Argument(metavar="PATH", help="NAME.jsonl, NAME.graphml, or a folder: for Parquet, or neo4j-admin.")
-    ],
+    path: Annotated[Path, Argument(metavar="PATH", help="NAME.jsonl, NAME.graphml, or a folder: for Parquet.")],
     form: Annotated[Format | None, Option("--format", help="Instead of what the suffix says.")] = None,
     embeddings: Annotated[bool, Option(help="With the vectors; an import makes them again without.")] = True,
 ) -> None:
-    """Write a corpus to JSON lines (everything, for an import), GraphML, Parquet, or for neo4j-admin's import."""
+    """Write a corpus to JSON lines (everything, for an import), GraphML or Parquet."""
     chosen = form or Format.of(path)
     with connected_client(read_settings()) as client, show_progress() as progress:
         maintain.export_corpus(client, name, path, chosen, embeddings=embeddings, progress=progress)
     say(f"Exported {name} to {path}.")
-    if chosen is Format.NEO4J_ADMIN:
-        say(f"Make a database of it where Neo4j is: sh {shlex.quote(str(path / SCRIPT))}")
-        say(f"Then complete it there: hoprank migrate {shlex.quote(name)}")
 
 
 @app.command()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 app = Commands(help="Knowledge graphs: list, explore, import, export, draw, drop.", no_args_is_help=True)
 
 File = Annotated[Path, Argument(metavar="FILE", help=".json, .jsonl or .graphml; else give --format.")]
-Kind = Annotated[str | None, Option("--format", metavar="FORMAT", help="json, jsonl, graphml or node-link.")]
+Kind = Annotated[str | None, Option("--format", metavar="FORMAT", help="json, jsonl or graphml.")]
 Graph = Annotated[
     str | None, Option("--graph", "-g", metavar="NAME", help="A graph.", autocompletion=completion.graphs)
 ]

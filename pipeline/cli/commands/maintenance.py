@@ -1,43 +1,15 @@
-"""``hoprank migrate``, ``reembed`` and ``relink``: rebuild a corpus or a graph while the old one is searched."""
+"""``hoprank reembed`` and ``relink``: rebuild a corpus while the old one is searched."""
 
 from typing import Annotated
 
 from typer import Argument, Option
 
 from pipeline.cli import completion
-from pipeline.cli.connection import connected, connected_client
-from pipeline.cli.deferred import catalogue, maintain
-from pipeline.cli.options import Filterable, Rebuilding, Run, fields_of, read_settings
+from pipeline.cli.connection import connected
+from pipeline.cli.deferred import maintain
+from pipeline.cli.options import Filterable, Rebuilding, fields_of, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_progress
-
-
-def migrate(
-    names: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="NAME",
-            help="The corpora and graphs; all of them, if none is named.",
-            autocompletion=completion.corpora_and_graphs,
-        ),
-    ] = None,
-    run: Rebuilding = Run(),
-) -> None:
-    """Bring corpora and graphs that an older version made to the present layout; vectors are kept.
-
-    Searches go on meanwhile. A corpus that neo4j-admin imported gets its indexes.
-    """
-    chosen = run.read()
-    with connected_client(chosen) as client, show_progress() as progress:
-        corpora = {corpus.name for corpus in catalogue.list_corpora(client)}
-        graphs = {graph.name for graph, _ in catalogue.list_graphs(client)}
-        for name in names or sorted(corpora | graphs):
-            if name in corpora or name not in graphs:
-                maintain.migrate(client, chosen, name, progress=progress.of(name))
-                say(f"{name} is of schema version {catalogue.SCHEMA_VERSION}.")
-            if name in graphs:
-                maintain.migrate_graph(client, chosen, name, progress=progress.of(name))
-                say(f"The graph {name} is of schema version {catalogue.GRAPH_SCHEMA_VERSION}.")
 
 
 def reembed(

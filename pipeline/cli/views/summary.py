@@ -13,7 +13,6 @@ from rich.text import Text
 
 from pipeline.cli.views.tables import property_grid, ruled_table
 from pipeline.grouping import grouped
-from pipeline.text.index_words import FOLDING
 from pipeline.text.prose import counted, listed
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ _MOST_NAMES = 10
 
 _SHORTEST = 0.05  # seconds of a stage that are shown; of less there is nothing to see
 
-_OLDER = "words of an earlier version; the next ingest, or hoprank migrate, brings them up to date"
 _LINE = re.compile(r"\(line \d+: ")
 """The line in a warning, without which warnings are grouped."""
 
@@ -120,7 +118,6 @@ def stats_table(stats: Stats) -> Table:
         ("filters by", ", ".join(corpus.filterable)),
         ("linked with", _pairs({name: str(value) for name, value in corpus.links.items()}) or "unknown settings"),
         ("made", f"{stats.created_at}, id {corpus.id}, generation {corpus.generation}, schema {corpus.schema_version}"),
-        ("full text", _OLDER if corpus.folding < FOLDING else ""),
         ("written by", f"{stats.writer} since {stats.writer_since}" if stats.writer else ""),
         ("unfinished", "a run died; the next one completes it" if corpus.staging and not stats.writer else ""),
     )

@@ -64,11 +64,11 @@ def evaluate(
 
 def _by_ids(read: Read, corpus: Path) -> Read:
     """Return turns under the ids that judgements name, as which a dataset has each once."""
-    counts = Counter(read.former.get(one.key, one.key) for one in read.memories)
+    counts = Counter(read.ids.get(one.key, one.key) for one in read.memories)
     for id_, count in counts.items():
         if count > 1:
             raise QuerySetError(f"{corpus} has {count} turns of the id {id_[:100]!r}.", "Give each an id of its own.")
-    return read.renamed(read.former)
+    return read.renamed(read.ids)
 
 
 def session_of(memory: Memory) -> str:

@@ -41,12 +41,11 @@ class Remembered:
 def remember(memory: AgentMemory, read: Read, progress: Progress | None = None, *, strict: bool = True) -> Remembered:
     """Add memories with their entities and facts, and change those whose texts have changed; other memories stay.
 
-    The same memories again change nothing, also those that an earlier version kept under other keys. Entities and facts
-    that are given with them are checked before anything is written: a malformed one raises SourceError or, without
-    ``strict``, is left out and named. Raises what an ingest raises.
+    The same memories again change nothing. Entities and facts that are given with them are checked before anything is
+    written: a malformed one raises SourceError or, without ``strict``, is left out and named. Raises what an ingest
+    raises.
     """
     progress = progress or Progress()
-    read = read.renamed(_kept(memory, read)) if read.former else read
     given: dict[str, Extracted] = {}
     skipped: list[Skipped] = []
     for one in read.given:
@@ -71,19 +70,6 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None, 
             lambda opened: in_turn(understand(opened, read.memories, given).changes(opened, nodes))
         )
     return Remembered(ingested, written, len(revision.added), written.concepts, (*read.skipped, *skipped))
-
-
-def _kept(memory: AgentMemory, read: Read) -> dict[str, str]:
-    """Return the keys under which memories are kept since an earlier version, by the keys that they have now.
-
-    What is kept under such a key may be another's, since they were ids without their conversation: it is the same if
-    its conversation is, or else its text and time.
-    """
-    stored = {one.key: one for one in memory.texts(read.former.values())}
-    former = [(one, was) for one in read.memories if (was := stored.get(read.former.get(one.key, ""))) is not None]
-    certain = {was.key: one.key for one, was in former if one.conversation == was.conversation}
-    alike = {was.key: one.key for one, was in former if (one.text, one.time) == (was.text, was.time)}
-    return {now: before for before, now in (alike | certain).items()}
 
 
 def _document(memory: Memory, zone: ZoneInfo) -> Document:

@@ -110,7 +110,7 @@ def _stated_by(memory: AgentMemory, nodes: Collection[str], given: Mapping[str, 
 
 
 def _given(memory: AgentMemory, texts: Sequence[Memory]) -> dict[str, Extracted]:
-    """Return the entities given with stored texts, by key; an earlier version didn't record those of its texts."""
+    """Return the entities given with stored texts, by key."""
     nodes = memory.graph().get_nodes([text.node_id for text in texts])
     return {
         EntityKey.of(node.id).name: Extracted(tuple(steps.bare(EntityKey.of(str(id_))) for id_ in given))

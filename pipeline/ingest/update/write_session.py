@@ -19,7 +19,7 @@ from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.catalogue import drop_corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.filterable import chunk_properties
-from pipeline.db.indexes import LIVE, runs_analyzer
+from pipeline.db.indexes import LIVE, ensure_schema, runs_analyzer
 from pipeline.db.lease import LeasedWrites, lease
 from pipeline.db.vectors import packed, to_bytes
 from pipeline.edges import EDGES, EdgeKind, Target
@@ -27,7 +27,6 @@ from pipeline.errors import Busy, InputError, ServerLost
 from pipeline.ids import digest, document_id
 from pipeline.ingest.embed import PreparedChunk, PreparedDocument, centroid_of
 from pipeline.ingest.update.changes import document_hash
-from pipeline.ingest.update.complete import complete
 from pipeline.ingest.update.stored import ChangedChunk, Spool
 from pipeline.progress import Progress
 from pipeline.records import Edge, Entity, Vector, as_properties
@@ -108,7 +107,14 @@ class WriteSession:
         """
         corpus = self.corpus.record
         self.begun = True
-        complete(self.corpus, self.writer)
+        ensure_schema(
+            self.corpus.client,
+            corpus.id,
+            corpus.fingerprint,
+            corpus.dimension,
+            corpus.analyzer,
+            filterable=bool(corpus.filterable),
+        )
         if corpus.staging == corpus.generation:
             self._collect_all(corpus.generation)
         elif corpus.staging is not None:

@@ -1,4 +1,4 @@
-"""Graph files in JSON, JSON Lines, GraphML and node-link JSON: choose the format, write atomically."""
+"""Graph files in JSON, JSON Lines and GraphML: choose the format, write atomically."""
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -8,7 +8,6 @@ from typing import TypeAlias
 from pipeline.errors import GraphError
 from pipeline.knowledge.exchange.graphml import read_graphml, write_graphml
 from pipeline.knowledge.exchange.json_format import read_document, read_jsonl, write_json, write_jsonl
-from pipeline.knowledge.exchange.node_link import read_node_link, write_node_link
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.temporary import replacing
 
@@ -22,7 +21,6 @@ class Format(StrEnum):
     JSON = "json"  # one JSON document
     JSONL = "jsonl"  # one node or edge a line: for graphs of any size
     GRAPHML = "graphml"  # XML for networkx, Gephi, yEd and Cytoscape
-    NODE_LINK = "node-link"  # the JSON that networkx reads and writes
 
 
 def format_of(path: Path, name: Format | str | None) -> Format:
@@ -49,10 +47,8 @@ def write_graph(
             with partial.open("w", encoding="utf-8", newline="\n") as file:
                 if kind is Format.JSON:
                     write_json(name, nodes, edges, file)
-                elif kind is Format.JSONL:
-                    write_jsonl(nodes, edges, file)
                 else:
-                    write_node_link(name, nodes, edges, file)
+                    write_jsonl(nodes, edges, file)
     except OSError as error:
         raise GraphError(f"{path} can't be written ({error.strerror}).", "Give a file in a folder of yours.") from error
 
@@ -60,12 +56,7 @@ def write_graph(
 def read_graph(path: Path, form: Format | str | None) -> Content:
     """Return the nodes and edges of a file; raises GraphError if the format is unknown or the file can't be read."""
     kind = format_of(path, form)
-    readers = {
-        Format.JSON: read_document,
-        Format.JSONL: read_jsonl,
-        Format.GRAPHML: read_graphml,
-        Format.NODE_LINK: read_node_link,
-    }
+    readers = {Format.JSON: read_document, Format.JSONL: read_jsonl, Format.GRAPHML: read_graphml}
     try:
         with path.open("rb"):
             return readers[kind](path)

@@ -1,8 +1,8 @@
 """GraphML, as networkx, Gephi, yEd and Cytoscape read it.
 
 Each field is an attribute. Each property is an attribute ``p.NAME``, or ``j.NAME`` if its value needs JSON (see
-pipeline.knowledge.store.codec). As in node-link JSON, a graph with both kinds of edges is written as directed; each
-undirected edge is then written in both directions, the second marked ``reverse``.
+pipeline.knowledge.store.codec). A graph with both kinds of edges is written as directed; each undirected edge is then
+written in both directions, the second marked ``reverse``, which an import skips.
 """
 
 import json
@@ -16,7 +16,6 @@ from lxml import etree
 from pipeline.errors import GraphError
 from pipeline.files import Unreadable, parse_json
 from pipeline.knowledge.exchange.json_format import edge_of, mapping_of, node_of
-from pipeline.knowledge.exchange.node_link import from_foreign
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store.codec import AS_JSON, NATIVE, prefixed_property
 from pipeline.text.graphml import NAMESPACE, add_data, attribute_declaration, element, is_legal, kind_of, text_of
@@ -60,7 +59,8 @@ def write_graphml(nodes: Iterable[KnowledgeNode], edges: Iterable[KnowledgeEdge]
 def read_graphml(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[KnowledgeEdge]]:
     """Return the nodes and edges of a file written by :func:`write_graphml` or another program.
 
-    Unknown attributes and missing types are treated as in node-link JSON. Raises GraphError if the file is no GraphML.
+    Unknown attributes become properties, and the default types are ``node`` and ``edge``. Raises GraphError if
+    the file is no GraphML.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     try:
@@ -113,7 +113,7 @@ def _record(read: Any, keys: Mapping[str, tuple[str, str]], kind: str, defaults:
         else:
             attributes[name] = _parsed(name, value) if name in _LISTS else value
     fields = KnowledgeNode.__slots__ if kind == "node" else KnowledgeEdge.__slots__
-    record = from_foreign(attributes, fields, {"type": kind, **defaults})
+    record = _from_foreign(attributes, fields, {"type": kind, **defaults})
     if properties:
         record["properties"] = {**record.get("properties", {}), **properties}
     return record
@@ -146,3 +146,14 @@ def _legal(text: str) -> str:
     if not is_legal(text):
         raise GraphError(f"GraphML can't hold the control character in {text[:60]!r}.", "Export the graph as JSON.")
     return text
+
+
+def _from_foreign(
+    attributes: Mapping[str, Any], fields: tuple[str, ...], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a record's fields from another program's attributes; attributes outside ``fields`` become properties."""
+    own = {name: value for name, value in attributes.items() if name in fields and name != "properties"}
+    nested = attributes.get("properties")
+    properties = dict(nested) if isinstance(nested, Mapping) else {} if nested is None else {"properties": nested}
+    properties.update((name, value) for name, value in attributes.items() if name not in fields)
+    return {**defaults, **own, **({"properties": properties} if properties else {})}

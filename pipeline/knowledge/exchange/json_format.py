@@ -50,7 +50,7 @@ def read_document(path: Path) -> tuple[Iterator[KnowledgeNode], Iterator[Knowled
     if document.get("format") != FORMAT or document.get("version") != VERSION:
         raise GraphError(
             f"{path} is no {FORMAT} of version {VERSION}.",
-            'It begins with {"format": "hoprank-graph", "version": 1, ...}; networkx\'s JSON is of format node-link.',
+            'It begins with {"format": "hoprank-graph", "version": 1, ...}; of networkx, GraphML is read.',
         )
     nodes, edges = (list_of(document, part, path) for part in ("nodes", "edges"))
     return map(node_of, nodes), map(edge_of, edges)

@@ -107,13 +107,13 @@ def stored_node(graph_id: str, node: KnowledgeNode, now: str) -> dict[str, Any]:
         "created_at": created,
         "updated_at": node.updated_at or created,
         **_stored_times(node),
-        **index_words_of(node.id, node.labels, node.properties),
+        **_index_words_of(node.id, node.labels, node.properties),
         **({"embedding_hash": digest(to_bytes(node.embedding).hex())} if node.embedding else {}),
         **_stored_properties(node.properties, NODE_FIELDS),
     }
 
 
-def index_words_of(id_: str, labels: Sequence[str], properties: Mapping[str, Any]) -> dict[str, str]:
+def _index_words_of(id_: str, labels: Sequence[str], properties: Mapping[str, Any]) -> dict[str, str]:
     """Return the stored words of a node that are compared in another form than its texts have, if there are any."""
     own = [properties.get(name) for name in SEARCHED]
     words = index_words(id_, *labels, *(text for text in own if isinstance(text, str)))

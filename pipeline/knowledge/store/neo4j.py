@@ -9,7 +9,7 @@ from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import NamedGraph, check_graph
 from pipeline.db.client import Client, batches
-from pipeline.db.indexes import check_runs, cosine_of, drop_indexes, ensure_indexes
+from pipeline.db.indexes import check_runs, cosine_of, ensure_indexes
 from pipeline.db.projections import Projection, run_on_projection, run_once
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store import analysis, codec
@@ -127,17 +127,9 @@ class Neo4jStore:
         return in_order(dict(self._indexed({index: self._create_text_index}, limit, read)))
 
     def _create_text_index(self) -> None:
-        """Create the full-text index; a graph of an earlier version had another, and nodes without ``index_words``."""
         check_runs(self.client, self._analyzer)
-        label, names = self.graph.label, {"graph_label": self.graph.label, "graph_text": self.graph.text_index}
-        words = (
-            {"key": row["key"], **codec.index_words_of(row["id"], row["labels"], row["texts"])}
-            for row in self.client.stream("graph_texts_of_other_letters", label=label)
-        )
-        for rows in batches((row for row in words if len(row) > 1), _KEY_BATCH):
-            self.client.write("set_index_words", rows=rows)
+        names = {"graph_label": self.graph.label, "graph_text": self.graph.text_index}
         self.client.schema("create_graph_text_index", names, analyzer=self._analyzer)
-        drop_indexes(self.client, [label])
 
     def _indexed(
         self, indexes: Mapping[str, Callable[[], None]], limit: int, read: Callable[..., list[Record]]

@@ -14,7 +14,7 @@ from pipeline.domains.memory import patterns
 from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.entities import upsert
 from pipeline.domains.memory.memory import AgentMemory
-from pipeline.domains.memory.records import Entity, EntityKey, Memory, When
+from pipeline.domains.memory.records import Entity, Memory, When
 from pipeline.domains.memory.remember import add_text, remember
 from pipeline.errors import HopRankError
 from pipeline.ingest.update.stored import stored_documents
@@ -224,26 +224,3 @@ def test_nothing_is_written_if_what_is_given_is_wrong(memory: AgentMemory, given
         add_text(memory, "some text", **given)  # type: ignore[arg-type]
 
     assert not memory.has_texts()
-
-
-@pytest.mark.slow
-def test_what_an_earlier_version_kept_by_ids_alone_is_not_kept_twice(memory: AgentMemory, tmp_path: Path) -> None:
-    mine, other = (Chat(tmp_path / f"{id_}.json", id_) for id_ in (7, 8))
-    before = Memory("1", "The anchor is red.", MONDAY, "Ada", conversation="7", turn=1)
-    remember(memory, Read((before, replace(before, key="2", text="The rope is wet.", turn=2))))
-
-    mine.write("The anchor is red.", "The rope was wet.", "The tea is hot.")
-    other.write("The kettle is broken.", "Buy tea.")
-    again = [
-        Chats(memory.hoprank, memory.name).import_chats(one.path)[0].ingested for one in (mine, other, mine, other)
-    ]
-
-    texts = {text.key: text.text for text in memory.texts(EntityKey.of(id_).name for id_ in memory.text_nodes())}
-    assert texts == {
-        "1": "The anchor is red.",
-        "2": "The rope was wet.",
-        "7/3": "The tea is hot.",
-        "8/1": "The kettle is broken.",
-        "8/2": "Buy tea.",
-    }
-    assert [one.changed for one in again] == [2, 2, 0, 0]

@@ -130,13 +130,13 @@ class Given:
 class Read:
     """Memories of a file in its order, the entities and facts given with them, and what was left out and why.
 
-    ``former`` has the keys that earlier versions gave to memories whose key is another now.
+    ``ids`` has the ids that messages outside of exports have in the file, by the keys of their memories.
     """
 
     memories: tuple[Memory, ...] = ()
     given: tuple[Given, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    former: Mapping[str, str] = field(default_factory=dict)
+    ids: Mapping[str, str] = field(default_factory=dict)
 
     def placed(self, name: Callable[[str], str]) -> "Read":
         """Return it with other names of positions; ``name`` returns a text with them."""

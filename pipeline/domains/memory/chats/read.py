@@ -111,8 +111,8 @@ def _together(read: Sequence[Read]) -> Read:
     memories = {memory.key: memory for one in read for memory in one.memories}
     given = tuple(item for one in read for item in one.given if memories[item.memory.key] is item.memory)
     skipped = tuple(item for one in read for item in one.skipped)
-    former = {key: before for one in read for key, before in one.former.items()}
-    return Read(tuple(memories.values()), given, skipped, former)
+    ids = {key: id_ for one in read for key, id_ in one.ids.items()}
+    return Read(tuple(memories.values()), given, skipped, ids)
 
 
 def read_memories(
@@ -157,7 +157,7 @@ class _Reading:
     given: list[Given] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     faults: list[SourceError] = field(default_factory=list)
-    former: dict[str, str] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
     seen: dict[str, Message] = field(default_factory=dict)
     turns: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -176,13 +176,13 @@ class _Reading:
                 self.skipped.append(Skipped(item[0], reason(error, item[0])))
         if not self.memories:
             raise self.nothing(path)
-        return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped), self.former)
+        return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped), self.ids)
 
     def add(self, item: Message) -> None:
         """Add a message; raises SourceError if it can't be kept."""
         place = item.conversation, item.session
         turn = self.turns[place] = self.turns[place] + 1 if item.turn is None else item.turn
-        key, before = _keys(item, turn)
+        key = _key(item, turn)
         if (earlier := self.seen.get(key)) and earlier.text != item.text and not self.strict:
             key = f"{key}~{digest('memory', item.text)[:8]}"  # so that of texts with one id none is lost
             earlier = self.seen.get(key)
@@ -210,7 +210,7 @@ class _Reading:
             item.metadata,
         )
         self.memories.append(memory)
-        self.former |= {key: before} if before != key else {}
+        self.ids |= {key: item.id} if item.id and not item.exported else {}
         if item.entities is not None or item.facts is not None:
             self.given.append(Given(memory, item.where, item.entities, item.facts))
 
@@ -308,20 +308,17 @@ def _team(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Fou
     return teams.telegram(value, where, path) if teams.is_telegram(value, items) else None
 
 
-def _keys(item: Message, turn: int) -> tuple[str, str]:
-    """Return the key of a message, and that which earlier versions gave it: an id alone, outside of exports.
-
-    Raises SourceError if it is empty or too long.
-    """
+def _key(item: Message, turn: int) -> str:
+    """Return the key of a message; raises SourceError if its id is blank or the key too long."""
     conversation = _quoted(item.conversation)
-    before = key = f"{conversation}/{item.session}:{turn}"
+    key = f"{conversation}/{item.session}:{turn}"
     if item.id:
         sessions = [_quoted(item.session)] if item.session and not item.exported else []
         key = "/".join([conversation, *sessions, _quoted(item.id)])
-        before = f"{item.conversation}/{item.id}" if item.exported else item.id
-    if not before.strip() or len(key) > LONGEST_NAME:
-        raise SourceError(f"{item.where} has the `id` {before[:60]!r}.", f"Give 1 to {LONGEST_NAME} characters.")
-    return key, before
+    if not (item.id or key).strip() or len(key) > LONGEST_NAME:
+        said = (item.id or key)[:60]
+        raise SourceError(f"{item.where} has the `id` {said!r}.", f"Give 1 to {LONGEST_NAME} characters.")
+    return key
 
 
 def _quoted(name: str) -> str:

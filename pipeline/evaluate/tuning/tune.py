@@ -8,12 +8,13 @@ out, so the figures hold for new questions, a new dataset and a new kind of text
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from pipeline.errors import QuerySetError
+from pipeline.errors import ExtraMissing, QuerySetError
 from pipeline.evaluate.measures import Measures, mean_measures
 from pipeline.evaluate.significance import Interval, Verdict, pooled_interval, verdict
 from pipeline.evaluate.tuning.learn import Learned, fit_names, fit_scorer
@@ -145,8 +146,11 @@ def _judged_json(judged: Judged) -> dict[str, Any]:
 def check_sets(sets: Sequence[tuple[str, int]], *, anew: bool = False) -> None:
     """Raise QuerySetError unless the datasets, as (name, number of questions), are enough to be judged.
 
-    Their names differ, and they have ``LEAST`` questions together. To learn ``anew``, from nothing, takes two.
+    Their names differ, and they have ``LEAST`` questions together. To learn ``anew``, from nothing, takes two, and
+    scikit-learn. Raises ConfigurationError if that isn't installed.
     """
+    if anew and find_spec("sklearn") is None:
+        raise ExtraMissing.of("tune", "No module named 'sklearn'", "learn from the weights in use, without --anew")
     names = [name for name, _ in sets]
     if len(names) < (2 if anew else 1) or len(set(names)) < len(names):
         raise QuerySetError(
@@ -158,7 +162,7 @@ def check_sets(sets: Sequence[tuple[str, int]], *, anew: bool = False) -> None:
     if (count := sum(number for _, number in sets)) < LEAST:
         raise QuerySetError(
             f"{', '.join(names)}: {counted(count, 'judged question')}, and tune learns from {LEAST} or more.",
-            f"Judge {LEAST - count} more: `hoprank evaluate DIR --suggest {LEAST}` names questions worth judging.",
+            f"Judge {LEAST - count} more.",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli.app import app
-from pipeline.errors import QuerySetError
+from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import MEASURES, mean_measures
 from pipeline.evaluate.tuning.learn import Learned, fit_scorer
@@ -258,10 +259,16 @@ def test_too_few_sets_or_two_of_one_name_are_refused(names: list[str], anew: boo
         check_sets([(name, 50) for name in names], anew=anew)
 
 
+def test_to_learn_anew_without_scikit_learn_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+
+    check_sets([("one", 50), ("two", 50)])
+    with pytest.raises(ConfigurationError, match=r"sklearn.*\.\[tune\]"):
+        check_sets([("one", 50), ("two", 50)], anew=True)
+
+
 def test_fewer_than_ten_questions_are_refused_with_what_to_do() -> None:
-    with pytest.raises(
-        QuerySetError, match=r"one, two: 9 judged questions, .* 10 or more\.\s+Judge 1 more: .*--suggest"
-    ):
+    with pytest.raises(QuerySetError, match=r"one, two: 9 judged questions, .* 10 or more\.\s+Judge 1 more\."):
         check_sets([("one", 4), ("two", LEAST - 5)])
     check_sets([("one", 4), ("two", LEAST - 4)])
     check_sets([("one", LEAST)])
@@ -353,7 +360,6 @@ def test_the_command_wants_ten_questions(tmp_path: Path) -> None:
     assert result.exit_code == 2
     shown = " ".join(result.output.split())
     assert "north: 9 judged questions, and tune learns from 10 or more" in shown
-    assert "hoprank evaluate DIR --suggest 10" in shown
 
 
 def test_the_command_wants_a_queryset(tmp_path: Path) -> None:

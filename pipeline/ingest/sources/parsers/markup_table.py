@@ -1,4 +1,4 @@
-"""What the reader of Org, AsciiDoc and LaTeX knows of them: a row for each thing that is no plain text.
+"""Patterns of Org, AsciiDoc and LaTeX: a row for each thing that is no plain text.
 
 The named groups of a pattern say what becomes of what it matches (``markup.py``); what follows ``_`` in a name only
 tells two groups of a kind apart. What no group holds is left out. Rows are applied in order, each to the whole text:
@@ -154,8 +154,9 @@ _LATEX = Markup(
         |(?P<symbol_break>\\\\)\*?(?:\[[^\[\]\n]*\])?
         |\\(?P<symbol>[A-Za-z]+)(?![A-Za-z@])(?:\{\}|[ ])?
         |(?P<symbol_sign>\\[,;:\ !/@-]|---?|``|''|[~`])""",
-        rf"""\\(?:(?:re|provide)?newcommand\*?|DeclareRobustCommand|[gex]?def)[ \t]*\{{?\\(?P<define>[A-Za-z@]+)
-            \}}?[ \t]*(?:(?:\[[^\[\]]*\]|\#\d)[^{{}}\n]*(?P<unknown>{_BRACES})|\{{(?P<value>(?:[^{{}}]|{_BRACES})*)\}})""",
+        rf"""\\(?:(?:re|provide)?newcommand\*?|DeclareRobustCommand|[gex]?def)[ \t]*\{{?\\(?P<define>[A-Za-z@]+)\}}?
+            [ \t]*(?:(?:\[[^\[\]]*\]|\#\d)[^{{}}\n]*(?P<unknown>{_BRACES})
+            |\{{(?P<value>(?:[^{{}}]|{_BRACES})*)\}})""",
         r"\\(?P<use>[A-Za-z@]+)(?:\{\})?",
         rf"(?:\{{\}}|{_OPTION})?\\(?P<name>title|author|date)\*?{_OPTION}?\{{(?P<value>(?:[^{{}}]|{_BRACES})*)\}}",
         r"\A[\s\S]*?\\begin\{document\}|\\end\{document\}[\s\S]*",

@@ -171,7 +171,8 @@ def test_asciidoc_is_read_with_its_structure_and_without_comments() -> None:
             "paragraph",
             0,
             (
-                "The fee of release 1.2 is 40 crowns\na night, see the big boats, The fees\nand the web. (Since 1990.)\nIt {rises}."
+                "The fee of release 1.2 is 40 crowns\na night, see the big boats, The fees\n"
+                "and the web. (Since 1990.)\nIt {rises}."
             ),
         ),
         ("heading", 2, "The fees"),

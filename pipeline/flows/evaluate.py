@@ -105,7 +105,8 @@ def measure(
     circumstances = {
         "model": corpus.fingerprint,
         "precision": Fingerprint.of(corpus.fingerprint).precision,
-        **{name: getattr(hoprank.settings, name).model_dump() for name in ("retrieve", "names", "scorer", "walk")},
+        **{name: getattr(hoprank.settings, name).model_dump() for name in ("retrieve", "walk")},
+        **{name: getattr(hoprank.settings.weights, name).model_dump() for name in ("names", "scorer")},
         "link": dict(corpus.links),
         **{name: getattr(corpus, name) for name in ("chunker", "extractor", "analyzer", "schema_version")},
         "neo4j": hoprank.client.server_version(),

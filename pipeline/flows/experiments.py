@@ -22,7 +22,7 @@ from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import Settings
 
-_OF_SEARCH = ("retrieve", "names", "scorer", "walk")
+_OF_SEARCH = ("retrieve", "weights", "walk")
 """The sections that change the ranking of a corpus, and nothing in it."""
 
 

@@ -183,7 +183,7 @@ def tune(
     folders: Annotated[list[Path], Argument(metavar="DIR", help="A queryset with ten judged questions, or several.")],
     output: Annotated[
         Path | None,
-        Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
+        Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for the setting `weights`."),
     ] = None,
     select: Annotated[
         bool,

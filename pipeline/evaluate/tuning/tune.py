@@ -209,7 +209,7 @@ def _judged(lessons: Lessons, ways: Sequence[Learned | None], by_question: LeftO
     """Return the measures of a dataset; ``ways`` were learned from other kinds, from other datasets, and from all."""
     questions = [(one.query, one.found.candidates.hybrid) for one in lessons.lessons]
     hybrid = tuple(measure_ranking(query, ranking, lessons.passages) for query, ranking in questions)
-    learned = (*ways, Learned(settings.names, settings.scorer))
+    learned = (*ways, Learned(settings.weights.names, settings.weights.scorer))
     of_other_kinds, left_out, shipped, in_use = (_judge(lessons, way, settings) for way in learned)
     return Judged(
         dataset=lessons.dataset,
@@ -229,7 +229,7 @@ def _learn(
 ) -> Learned:
     """Learn from some of the datasets, from nothing."""
     # If names can't be told apart there is nothing to fit, and the settings stay.
-    names = fit_names([names_of[lessons.dataset] for lessons in sets]) or settings.names
+    names = fit_names([names_of[lessons.dataset] for lessons in sets]) or settings.weights.names
     shown = [examples(lessons, names, settings) for lessons in sets]
     chosen = select_features(shown, settings.retrieve) if select and len(shown) > 1 else learnable(settings.retrieve)
     return Learned(names, _with_unlearned(fit_scorer(shown, chosen), settings))
@@ -244,7 +244,7 @@ def _with_unlearned(learned: ScorerSettings, settings: Settings) -> ScorerSettin
     """Return what was learned with the weights of a reranker as they were, if there is none to learn by."""
     if settings.retrieve.reranker:
         return learned
-    kept = settings.scorer.model_dump()
+    kept = settings.weights.scorer.model_dump()
     tables = {
         name: table | {RERANKER: kept[name].get(RERANKER, 0.0)} if RERANKER in table else table
         for name, table in learned.model_dump().items()

@@ -115,12 +115,14 @@ def test_a_reranker_that_is_wrong_learns_to_weigh_nothing() -> None:
 def test_without_a_reranker_its_weights_stay_and_the_others_are_the_same() -> None:
     sets = [lessons(name) for name in "abc"]
     without = tune(sets, SETTINGS, Progress()).learned.scorer
-    other = SETTINGS.scorer.model_copy(update={"unnamed": {**SETTINGS.scorer.unnamed, "reranker": 3.5}})
+    other = SETTINGS.weights.scorer.model_copy(update={"unnamed": {**SETTINGS.weights.scorer.unnamed, "reranker": 3.5}})
 
-    changed = tune(sets, SETTINGS.model_copy(update={"scorer": other}), Progress()).learned.scorer
+    changed = tune(
+        sets, SETTINGS.model_copy(update={"weights": replace(SETTINGS.weights, scorer=other)}), Progress()
+    ).learned.scorer
 
-    assert without.unnamed["reranker"] == SETTINGS.scorer.unnamed["reranker"]
-    assert without.named["reranker"] == changed.named["reranker"] == SETTINGS.scorer.named["reranker"]
+    assert without.unnamed["reranker"] == SETTINGS.weights.scorer.unnamed["reranker"]
+    assert without.named["reranker"] == changed.named["reranker"] == SETTINGS.weights.scorer.named["reranker"]
     assert changed == without.model_copy(update={"unnamed": {**without.unnamed, "reranker": 3.5}})
 
 
@@ -168,11 +170,11 @@ def test_nothing_is_learned_from_what_is_judged(monkeypatch: pytest.MonkeyPatch)
 
     def fit_names(given: Sequence[Sequence[NameLesson]]) -> NameSettings:
         taught = float(sum(bits[names_given[id(of_one)]] for of_one in given))
-        return SETTINGS.names.model_copy(update={"intercept": taught})
+        return SETTINGS.weights.names.model_copy(update={"intercept": taught})
 
     def fit_scorer(shown: Sequence[Sequence[Example]], features: Sequence[str]) -> ScorerSettings:
         taught = {dataset_of(given): 1.0 for given in shown}
-        return SETTINGS.scorer.model_copy(update={"unnamed": taught})
+        return SETTINGS.weights.scorer.model_copy(update={"unnamed": taught})
 
     def judge(one: Lessons, learned: Learned | None, _: Settings) -> tuple[Mapping[str, float], ...]:
         assert learned
@@ -241,14 +243,14 @@ def test_a_feature_that_misleads_where_it_was_not_learned_is_dropped() -> None:
     assert "walk" not in chosen
 
 
-def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_can_be_used_as_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tuned = tune([lessons(name, count=5) for name in "ab"], SETTINGS, Progress())
     (tmp_path / "tuned.toml").write_text(tuned.to_toml(), encoding="utf-8")
-    monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "tuned.toml"))
+    monkeypatch.setenv("HOPRANK_WEIGHTS", str(tmp_path / "tuned.toml"))
 
     settings = load_settings()
 
-    assert (settings.names, settings.scorer) == (tuned.learned.names, tuned.learned.scorer)
+    assert (settings.weights.names, settings.weights.scorer) == (tuned.learned.names, tuned.learned.scorer)
     assert tomllib.loads(tuned.to_toml()).keys() == {"names", "scorer"}
     assert f"# {tuned.verdict.sentence}\n" in tuned.to_toml()
 

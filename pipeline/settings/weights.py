@@ -68,7 +68,7 @@ def read_weights(file: str = "") -> Weights:
     except ValidationError as error:
         fault = error.errors()[0]
         raise _unreadable(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise _unreadable(str(error)) from None
 
 

@@ -17,11 +17,9 @@ from pipeline.db.embedded.options import Report as StartReport
 from pipeline.db.embedded.options import silent
 from pipeline.embedding.backends import make_embedder
 from pipeline.embedding.embedder import Embedder
-from pipeline.evaluate.ablation import Ablation, Variant
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.compare import Trial
 from pipeline.evaluate.report import Report
-from pipeline.evaluate.suggest import Suggestion
 from pipeline.evaluate.tuning.tune import Tuned
 from pipeline.flows import ask, documents, evaluate, experiments, ingest, maintain, questions
 from pipeline.flows.documents import DocumentEntry, StoredText
@@ -355,18 +353,6 @@ class HopRank(AbstractContextManager["HopRank"]):
             progress=progress,
         )
 
-    def suggest(
-        self,
-        folder: str | Path,
-        most: int = 20,
-        *,
-        split: str | None = None,
-        corpus: str | None = None,
-        progress: Progress | None = None,
-    ) -> list[Suggestion]:
-        """Return the questions in a folder that are worth judging; see :func:`pipeline.flows.evaluate.suggest`."""
-        return evaluate.suggest(self, Path(folder), most, split=split, corpus_name=corpus, progress=progress)
-
     def tune(
         self,
         *folders: str | Path,
@@ -381,18 +367,6 @@ class HopRank(AbstractContextManager["HopRank"]):
         return experiments.tune(
             self, paths, split=split, corpus_name=corpus, select=select, anew=anew, progress=progress
         )
-
-    def ablate(
-        self,
-        *folders: str | Path,
-        split: str | None = None,
-        corpus: str | None = None,
-        variants: Sequence[Variant] | None = None,
-        progress: Progress | None = None,
-    ) -> Ablation:
-        """Measure the contribution of each part of the retrieval; see :func:`pipeline.flows.experiments.ablate`."""
-        paths = [Path(folder) for folder in folders]
-        return experiments.ablate(self, paths, split=split, corpus_name=corpus, variants=variants, progress=progress)
 
     def try_settings(
         self,

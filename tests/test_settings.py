@@ -14,6 +14,7 @@ from pipeline.addresses import without_password
 from pipeline.cli.options import flags as assigned
 from pipeline.db.embedded import ServerOptions
 from pipeline.domains import skills
+from pipeline.domains.memory.settings import MemorySettings
 from pipeline.domains.skills.settings import SkillSettings
 from pipeline.errors import ConfigurationError
 from pipeline.files.limits import DEFAULT_LIMITS
@@ -213,12 +214,44 @@ def test_every_setting_is_shown_once_and_in_the_shipped_file_unless_it_has_no_de
     names = [row.name for row in provenance() if row.name.split(".")[0] in Settings.model_fields]
     text = (resource_folder("configs") / "default.toml").read_text(encoding="utf-8")
     sections = tomllib.loads(text)
-    given = {f"{section}.{name}" for section, values in sections.items() for name in values}
+    given = {f"{section}.{name}" for section, values in sections.items() for name in values or ("",)} - {"weights."}
 
     assert len(names) == len(set(names))
     assert given <= set(names)
-    unset = set(names) - given - {"home", "neo4j.password", "embed.api_key", "ask.api_key"}
+    unset = set(names) - given - {"home", "weights", "neo4j.password", "embed.api_key", "ask.api_key"}
     assert all(f"{name.split('.')[-1]} =" in text for name in unset)
+
+
+def test_a_file_of_weights_replaces_those_that_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = load_settings().weights
+    (tmp_path / "tuned.toml").write_text("[names]\ncosine = 9\n[scorer.named]\nwalk = 30\n", encoding="utf-8")
+    monkeypatch.setenv("HOPRANK_WEIGHTS", str(tmp_path / "tuned.toml"))
+
+    weights = load_settings().weights
+
+    assert weights.names == shipped.names.model_copy(update={"cosine": 9.0})
+    assert weights.scorer.named == {**shipped.scorer.named, "walk": 30.0}
+    assert (weights.scorer.unnamed, weights.relevance) == (shipped.scorer.unnamed, shipped.relevance)
+    assert (shown("weights"), origin("weights")) == (str(tmp_path / "tuned.toml"), "HOPRANK_WEIGHTS")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[names", "Expected"),
+        ("[walk]\nlink = 1", "walk"),
+        ("[names]\ncosine = 'a'", "names.cosine"),
+        (None, "No such file"),
+    ],
+)
+def test_what_is_no_file_of_weights_is_refused(tmp_path: Path, text: str | None, says: str) -> None:
+    if text is not None:
+        (tmp_path / "tuned.toml").write_text(text, encoding="utf-8")
+
+    message = refusal({"weights": str(tmp_path / "tuned.toml")})
+
+    assert "weights (flag)" in message
+    assert says in message
 
 
 def test_settings_are_values() -> None:
@@ -319,7 +352,7 @@ def test_the_limits_of_sources_are_those_of_the_readers() -> None:
 
 
 FOLDERS = (Path("/a"), Path("/b"))
-ADDED = {"vector": 9.0, "new": 1.0}
+ADDED = {"a": "9", "new": "1"}
 
 
 @pytest.mark.parametrize(
@@ -329,10 +362,10 @@ ADDED = {"vector": 9.0, "new": 1.0}
         ("serve.folders", "['/a',\n'/b',]", FOLDERS, {}),
         ("serve", '{folders = ["/a", "/b"]}', FOLDERS, {}),
         ("serve", '{"folders": ["/a", "/b"]}', FOLDERS, {}),
-        ("scorer.unnamed", "{vector = 9, new = 1.0}", (), ADDED),
-        ("scorer.unnamed", '{"vector": 9, "new": 1}', (), ADDED),
-        ("scorer", "{unnamed = {vector = 9, new = 1}}", (), ADDED),
-        ("scorer.unnamed.vector", "9", (), {"vector": 9.0}),
+        ("memory.entity_types", "{a = '9', new = '1'}", (), ADDED),
+        ("memory.entity_types", '{"a": "9", "new": "1"}', (), ADDED),
+        ("memory", "{entity_types = {a = '9', new = '1'}}", (), ADDED),
+        ("memory.entity_types.a", "9", (), {"a": "9"}),
     ],
 )
 @pytest.mark.parametrize("by_variable", [False, True])
@@ -341,7 +374,7 @@ def test_lists_and_tables_are_toml_values(
     name: str,
     value: str,
     folders: tuple[Path, ...],
-    added: dict[str, float],
+    added: dict[str, str],
     by_variable: bool,
 ) -> None:
     default, flags = load_settings(), {}
@@ -353,8 +386,7 @@ def test_lists_and_tables_are_toml_values(
     settings = load_settings(flags)
 
     assert settings.serve == default.serve.model_copy(update={"folders": folders})
-    assert settings.scorer.unnamed == default.scorer.unnamed | added
-    assert settings.scorer.named == default.scorer.named
+    assert settings.section(MemorySettings).entity_types == added
 
 
 def test_a_table_of_tables_is_one_value_or_several() -> None:
@@ -394,8 +426,8 @@ def test_a_text_stays_as_it_is_without_quotes_around_it(value: str, text: str) -
         ("serve.folders", "[" * 99_999, "a list is expected; as TOML:"),
         ("serve.folders", '["/a"]\n[walk]', "a list is expected; as TOML:"),
         ("serve.folders", "{a = 1}", "a list is expected"),
-        ("scorer.unnamed", "0.5", "'0.5': a table is expected"),
-        ("scorer.unnamed", "[1]", "a table is expected"),
+        ("ask.parameters", "0.5", "'0.5': a table is expected"),
+        ("ask.parameters", "[1]", "a table is expected"),
         ("walk", "0.5", "a table is expected"),
     ],
 )
@@ -431,14 +463,14 @@ def test_no_error_repeats_a_token_in_a_table(value: str) -> None:
 
 def test_the_variable_that_holds_a_setting_is_its_origin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPRANK_WALK", "{damping = 0.5}")
-    monkeypatch.setenv("HOPRANK_SCORER__NAMED__WALK", "30")
+    monkeypatch.setenv("HOPRANK_ASK__PARAMETERS__SEED", "30")
     monkeypatch.setenv("HOPRANK_SERVE__TOKENS", '[{token = "short"}]')
 
     assert "serve.tokens.0.token (HOPRANK_SERVE__TOKENS)" in refusal()
     monkeypatch.delenv("HOPRANK_SERVE__TOKENS")
     assert origin("walk.damping") == "HOPRANK_WALK"
     assert origin("walk.link").endswith("default.toml")
-    assert origin("scorer.named") == "HOPRANK_SCORER__NAMED__WALK"
+    assert origin("ask.parameters") == "HOPRANK_ASK__PARAMETERS__SEED"
 
 
 def test_a_value_is_shown_as_it_can_be_set() -> None:

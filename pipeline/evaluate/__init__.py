@@ -1,1 +1,1 @@
-"""Evaluate: datasets, runs, measures, significance and reports; comparison, ablation, calibration and tuning."""
+"""Evaluate: datasets, runs, measures, significance and reports; comparison, calibration and tuning."""

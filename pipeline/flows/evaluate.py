@@ -18,12 +18,10 @@ from pipeline.errors import QuerySetError
 from pipeline.evaluate.answers import holds_answer, with_answers
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
-from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids, read_unjudged
+from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids
 from pipeline.evaluate.harness import ask, chunk_documents
 from pipeline.evaluate.measures import MEASURES, QueryResult, check_measures, document_ranking
 from pipeline.evaluate.report import Report, Run, build_report
-from pipeline.evaluate.suggest import Suggestion
-from pipeline.evaluate.suggest import suggest as most_disagreed
 from pipeline.flows.ingest import ingest_documents
 from pipeline.flows.maintain import drop
 from pipeline.flows.search import Retriever
@@ -84,35 +82,6 @@ def evaluate(
         return with_contexts(hoprank, report, name, contexts, progress) if contexts else report
 
 
-def suggest(
-    hoprank: Ready,
-    folder: Path,
-    most: int,
-    *,
-    split: str | None = None,
-    corpus_name: str | None = None,
-    progress: Progress | None = None,
-) -> list[Suggestion]:
-    """Return the questions of a folder that are worth judging: up to ``most`` on which the legs disagree most.
-
-    These are vector, full text and the whole. Questions that have a judgement are left out. ``corpus_name`` is as in
-    :func:`evaluate`. Raises QuerySetError, CorpusError.
-    """
-    progress = progress or Progress()
-    questions, dataset = read_unjudged(folder, split)
-    with ingested(hoprank, dataset, folder, corpus_name, progress) as (name, _, _):
-        retriever = hoprank.retriever(name)
-        documents = chunk_documents(retriever.corpus)
-
-        def search(leg: Leg, text: str) -> list[str]:
-            scores = retriever.rank(check_question(text), leg).ranking.scores
-            return document_ranking((documents[id_], score) for id_, score in scores.items() if id_ in documents)
-
-        legs = {leg.value: partial(search, leg) for leg in (Leg.VECTOR, Leg.FULLTEXT, Leg.WHOLE)}
-        rankings = grouped((one.ranking, one.answer) for one in ask(list(questions.values()), legs, progress))
-    return most_disagreed(questions, rankings, most)
-
-
 def measure(
     hoprank: Ready,
     dataset: Dataset,
@@ -136,7 +105,8 @@ def measure(
     circumstances = {
         "model": corpus.fingerprint,
         "precision": Fingerprint.of(corpus.fingerprint).precision,
-        **{name: getattr(hoprank.settings, name).model_dump() for name in ("retrieve", "names", "scorer", "walk")},
+        **{name: getattr(hoprank.settings, name).model_dump() for name in ("retrieve", "walk")},
+        **{name: getattr(hoprank.settings.weights, name).model_dump() for name in ("names", "scorer")},
         "link": dict(corpus.links),
         **{name: getattr(corpus, name) for name in ("chunker", "extractor", "analyzer", "schema_version")},
         "neo4j": hoprank.client.server_version(),

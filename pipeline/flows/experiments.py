@@ -1,4 +1,4 @@
-"""Experiments: ablation, trials and tuning, which run the queries of datasets under several settings."""
+"""Experiments: trials and tuning, which run the queries of datasets under several settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,6 @@ from pipeline.embedding.backends import make_reranker
 from pipeline.embedding.everyday import Everyday
 from pipeline.embedding.reranker import Reranker
 from pipeline.errors import ConfigurationError
-from pipeline.evaluate.ablation import Ablation, Variant, build_ablation, measured, read_variants, settings_without
 from pipeline.evaluate.compare import Evaluated, Trial, compare
 from pipeline.evaluate.datasets import Dataset, read_dataset
 from pipeline.evaluate.measures import QueryResult, measure_results
@@ -23,37 +22,8 @@ from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
 from pipeline.settings import Settings
 
-_OF_SEARCH = ("retrieve", "names", "scorer", "walk")
+_OF_SEARCH = ("retrieve", "weights", "walk")
 """The sections that change the ranking of a corpus, and nothing in it."""
-
-
-def ablate(
-    hoprank: Ready,
-    folders: Sequence[Path],
-    *,
-    split: str | None = None,
-    corpus_name: str | None = None,
-    variants: Sequence[Variant] | None = None,
-    progress: Progress | None = None,
-) -> Ablation:
-    """Measure datasets with all parts of the retrieval and without each; return the contribution of each part.
-
-    It ingests as :func:`pipeline.flows.evaluate.evaluate`, and ranks by the fused whole. Each of several folders has a
-    corpus of its own, ``corpus_name/its name``. ``variants`` are by default those of ``configs/ablation.toml``.
-    """
-    progress = progress or Progress()
-    variants = read_variants() if variants is None else variants
-    changed = {variant.name: settings_without(hoprank.settings, variant) for variant in variants}
-    every = (hoprank.settings, *changed.values())
-    rerankers = _rerankers(every)
-    sets = []
-    for dataset, folder in [(read_dataset(folder, split), folder) for folder in folders]:
-        kept = _kept_as(corpus_name, dataset, folders)
-        part = progress.of(dataset.name)
-        with ingested(hoprank, dataset, folder, kept, part) as (name, _, _):
-            whole, *without = (_results(hoprank, dataset, name, settings, rerankers, part) for settings in every)
-        sets.append(measured(dataset, whole, dict(zip(changed, without, strict=True))))
-    return build_ablation(sets, variants)
 
 
 def try_settings(
@@ -67,7 +37,8 @@ def try_settings(
 ) -> list[Trial]:
     """Measure datasets by the fused whole as ``before`` has it and as this connection does, and compare by query.
 
-    Corpora are as in :func:`ablate`, and are searched by both. Raises ConfigurationError unless the two differ, and in
+    It ingests as :func:`pipeline.flows.evaluate.evaluate`; each of several folders has a corpus of its own,
+    ``corpus_name/its name``, which both search. Raises ConfigurationError unless the two differ, and in
     settings of the search alone: others make another corpus.
     """
     progress = progress or Progress()
@@ -128,7 +99,7 @@ def tune(
     """Learn the confidence in names and the scorer from datasets, and validate each question by what the others teach.
 
     Learning starts from the settings, or with ``anew`` or ``select`` from nothing, which takes two datasets. Corpora
-    are as in :func:`ablate`. Datasets in the same parent folder are of the same kind.
+    are as in :func:`try_settings`. Datasets in the same parent folder are of the same kind.
     Raises QuerySetError for fewer than ten questions, too few datasets, or two of the same name.
     """
     progress = progress or Progress()

@@ -183,7 +183,7 @@ class Retriever:
                 trace = find_candidates(reader, trace, leg.needs)
         if leg.needs >= Needs.SEEDS:
             with stage("choose seeds"):
-                trace = choose_seeds(trace, self._settings.names, self._settings.walk)
+                trace = choose_seeds(trace, self._settings.weights.names, self._settings.walk)
         if leg.needs >= Needs.SCORES:
             with stage("walk"):
                 trace = walk(reader, trace)

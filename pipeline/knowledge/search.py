@@ -25,8 +25,8 @@ FUSE_K = 60
 """k of reciprocal rank fusion; see pipeline.retrieve.fusion."""
 
 WEIGHT = 0.5
-"""Weight of what the graph brings, beside full text relative to its best match: of 0.25, 0.5, 0.75 and 1, that which
-tests/benchmarks/bench_hybrid.py chooses for each collection from the others. A further decay by hops gained nothing."""
+"""Weight of what the graph brings, beside full text relative to its best match: of 0.25, 0.5, 0.75 and 1, the one that
+each of four collections gets if it is chosen on the other three. A further decay by hops gained nothing."""
 
 _RESTART = 0.15  # PageRank's usual damping, 0.85
 _CANDIDATES = 50

@@ -34,9 +34,9 @@ class CorpusReader:
     ) -> None:
         self.corpus = corpus
         self.settings = settings
-        self.scorer = Scorer(settings.scorer)
+        self.scorer = Scorer(settings.weights.scorer)
         self.reranker = reranker
-        self.judge = RelevanceJudge(settings.relevance)
+        self.judge = RelevanceJudge(settings.weights.relevance)
         self._everyday = everyday
         self.chance = ChanceReader(corpus, everyday)
         self.hits = HitReader(corpus)

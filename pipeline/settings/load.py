@@ -10,10 +10,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import platformdirs
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
@@ -30,6 +30,7 @@ from pipeline.registry import Domain, registry
 from pipeline.resources import resource_folder
 from pipeline.settings import sections
 from pipeline.settings.sections import Section
+from pipeline.settings.weights import Weights, read_weights
 
 _NEO4J_FIELDS = ("uri", "username", "password", "database")
 
@@ -75,6 +76,10 @@ class _Neo4jVariables(EnvSettingsSource):
         return {"neo4j": non_empty} if non_empty else {}
 
 
+def _as_weights(given: object) -> object:
+    return read_weights(given) if isinstance(given, str) else given
+
+
 class Settings(BaseSettings):
     """All settings, validated. ``home`` holds the embedded server; HOPRANK_HOME sets it.
 
@@ -85,6 +90,7 @@ class Settings(BaseSettings):
         env_prefix="HOPRANK_", env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="forbid"
     )
 
+    weights: Annotated[Weights, BeforeValidator(_as_weights), PlainSerializer(lambda weights: weights.file)]
     home: Path = Field(default_factory=lambda: platformdirs.user_data_path("hoprank", appauthor=False))
     neo4j: sections.Neo4jSettings
     server: sections.ServerSettings
@@ -96,9 +102,6 @@ class Settings(BaseSettings):
     link: sections.LinkSettings
     fulltext: sections.FulltextSettings
     retrieve: sections.RetrieveSettings
-    names: sections.NameSettings
-    scorer: sections.ScorerSettings
-    relevance: sections.RelevanceSettings
     walk: sections.WalkSettings
     ask: sections.AskSettings
     observe: sections.ObserveSettings

@@ -228,9 +228,10 @@ def _tune(data: Path) -> Facts:
 
 def shipped_differs(learned: Learned, shipped: Settings) -> float:
     """Return the largest difference between a weight that was learned and the shipped one, relative to that."""
+    weights = shipped.weights
     pairs = [
-        *_pairs(learned.names.model_dump(), shipped.names.model_dump()),
-        *(pair for table in _TABLES for pair in _pairs(getattr(learned.scorer, table), getattr(shipped.scorer, table))),
+        *_pairs(learned.names.model_dump(), weights.names.model_dump()),
+        *(pair for table in _TABLES for pair in _pairs(getattr(learned.scorer, table), getattr(weights.scorer, table))),
     ]
     return max(abs(one - other) / abs(other) for one, other in pairs)
 

@@ -28,12 +28,12 @@ def test_a_default_comes_from_the_file_that_ships() -> None:
 
 def test_stronger_sources_win_and_are_named(tmp_path: Path) -> None:
     chosen = tmp_path / "mine.toml"
-    chosen.write_text("[walk]\ndamping = 0.5\nnames = 1.0\nlink = 1.0\n")
+    chosen.write_text("[walk]\ndamping = 0.5\nlink = 1.0\n[retrieve]\nfuse_k = 1.0\n")
 
-    shown = show("--set", "walk.link=4", HOPRANK_CONFIG=str(chosen), HOPRANK_WALK__NAMES="2.5")
+    shown = show("--set", "walk.link=4", HOPRANK_CONFIG=str(chosen), HOPRANK_RETRIEVE__FUSE_K="2.5")
 
     assert shown["walk.damping"] == {"value": "0.5", "origin": str(chosen)}
-    assert shown["walk.names"] == {"value": "2.5", "origin": "HOPRANK_WALK__NAMES"}
+    assert shown["retrieve.fuse_k"] == {"value": "2.5", "origin": "HOPRANK_RETRIEVE__FUSE_K"}
     assert shown["walk.link"] == {"value": "4.0", "origin": "flag"}
 
 

@@ -107,11 +107,11 @@ def test_the_shipped_weights_are_those_that_tune_learned() -> None:
     shipped = load_settings()
 
     # Learning starts from the shipped confidence in names, which moves the seeds of the walk a little.
-    assert shipped.names.model_dump() == pytest.approx(learned["names"], rel=0.02)
+    assert shipped.weights.names.model_dump() == pytest.approx(learned["names"], rel=0.02)
     for table, weights in learned["scorer"].items():
         # That of a reranker is chosen by hand, since none is shipped.
         fitted, given = (
             {name: weight for name, weight in of.items() if name != RERANKER}
-            for of in (weights, getattr(shipped.scorer, table))
+            for of in (weights, getattr(shipped.weights.scorer, table))
         )
         assert given == pytest.approx(fitted, rel=0.02)

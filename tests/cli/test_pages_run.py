@@ -42,7 +42,6 @@ EXCEPTIONS = {
     r"hoprank (ingest|sync) .*(s3|https)://": "needs an object store: tests/ingest/sources/test_urls.py",
     r"ray start |hoprank (ingest|sync) .*--(engine|address) ": "needs Ray: tests/ingest/distributed/test_ray.py",
     r"hoprank memory dedupe undo": "needs a merge: tests/domains/memory/test_dedupe_undo.py",
-    r"hoprank evaluate .*--ablate": "takes as long as all others: tests/cli/test_without_gds.py",
     r"hoprank (corpus judgements|evaluate handbook-questions)": "needs judged hits: tests/serve/http/test_questions.py",
     r"hoprank ask (?!.*--dry-run)": "needs a language model: tests/serve/http/test_ask.py",
 }

@@ -5,17 +5,14 @@ from __future__ import annotations
 import io
 
 import pytest
-from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from pipeline.cli.views.evaluation import ablation_table, breakdown_table
+from pipeline.cli.views.evaluation import breakdown_table
 from pipeline.cli.views.output import show
 from pipeline.cli.views.tables import Brief, captioned, plain_table, property_grid
-from pipeline.evaluate.ablation import Ablation, Worth
 from pipeline.evaluate.datasets import Dataset
 from pipeline.evaluate.measures import MEASURES
 from pipeline.evaluate.report import Group, Report, Run
-from pipeline.evaluate.significance import Interval
 
 TEXT = "Compute tide tables for a harbour from the readings of its gauges"
 PATH = "harbour/of/a/town/that/is/far/from/any/other/one/the-tables-of-the-year.md"
@@ -100,19 +97,6 @@ def test_a_pipe_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch, caps
 
 
 HALF = dict.fromkeys(MEASURES, 0.5)
-
-
-@pytest.mark.parametrize("width", [80, 100])
-def test_what_parts_add_fits_the_terminal(width: int) -> None:
-    adds = dict.fromkeys(MEASURES, Interval(0.012, -0.1, 0.03))
-    shown = ablation_table(Ablation(("songs",), 10, HALF, (Worth("next chunk", "feature", adds, 30, 4),)))
-
-    lines = lines_of(shown, width)
-    text = " ".join(lines)
-    assert max(map(cell_len, lines)) <= width
-    assert text.count("(-10.0 to +3.0)") == text.count("+1.2") == 3
-    assert "next chunk feature" in text
-    assert "gain  lose" in text
 
 
 def test_where_the_graph_leads_fits_the_terminal() -> None:

@@ -159,7 +159,7 @@ def test_weights_of_the_walk_change_its_ranking_but_not_who_is_in_it(hoprank: Ho
         parts = retriever.rank("Who met Cleo?").parts
         return next(dict(ranking.scores) for ranking, _ in parts if ranking.leg == Leg.GRAPH)
 
-    plain, titled = scores(title=0.001), scores(title=100.0)
+    plain, titled = scores(damping=0.5), scores(damping=0.9)
 
     assert plain.keys() == titled.keys()
     assert plain != pytest.approx(titled)

@@ -209,7 +209,9 @@ def test_one_command_says_what_a_reranker_gains_and_loses_on_every_set(
     from tests.tiny_rerankers import cross_encoder
 
     model, report = cross_encoder(tmp_path / "model"), tmp_path / "report.json"
-    assigned = [f"retrieve.reranker={model}", "scorer.unnamed.reranker=1000", "scorer.named.reranker=1000"]
+    weights = tmp_path / "weights.toml"
+    weights.write_text("[scorer.unnamed]\nreranker = 1000\n[scorer.named]\nreranker = 1000\n", encoding="utf-8")
+    assigned = [f"retrieve.reranker={model}", f"weights={weights}"]
     options = [part for one in (*assigned, "embed.device=cpu", "walk.engine=local") for part in ("--set", one)]
     environment = {**server_environment, "HOPRANK_EMBED__DEVICE": "cpu", "HOPRANK_WALK__ENGINE": "local"}
 

@@ -212,19 +212,3 @@ def test_measuring_names_missing_documents_and_refuses_a_corpus_without_any(
     others = replace(dataset, queries=tuple(replace(one, relevant={"griffin": 1.0}) for one in dataset.queries))
     with pytest.raises(QuerySetError, match="'griffin'"):
         measure(hoprank, others, corpus_name, 3, 0.0)
-
-
-def test_questions_without_judgements_are_suggested(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
-    qrels = queryset / "qrels.tsv"
-    qrels.unlink()
-    assert {one.id for one in hoprank.suggest(queryset)} == {"q1", "q2", "q3"}
-
-    head = "query-id\tcorpus-id\tscore\n"
-    qrels.write_text(f"{head}q2\tbeaver\t1\n")
-    (found,) = hoprank.suggest(queryset, 1)
-    assert found.id in ("q1", "q3")
-    assert set(found.documents) <= {"otter", "beaver", "severn"}
-
-    qrels.write_text(f"{head}q1\totter\t1\nq2\tbeaver\t1\nq3\totter\t1\n")
-    with pytest.raises(QuerySetError, match="has judgements of each of its queries"):
-        hoprank.suggest(queryset)

@@ -19,7 +19,6 @@ from pipeline.domains.routing.querysets import read_queryset
 from pipeline.domains.routing.registry import read_registry
 from pipeline.domains.tools.sources.paths import read as read_tools
 from pipeline.errors import HopRankError
-from pipeline.evaluate.ablation import read_variants
 from pipeline.evaluate.compare import read_evaluated
 from pipeline.evaluate.datasets import read_dataset, read_document_ids
 from pipeline.evaluate.measures import MEASURES
@@ -135,7 +134,6 @@ READERS: dict[str, tuple[str, Read, str]] = {
     "questions": ("set.json", questions, QUESTIONS),
     "passages": ("set_corpus.json", passages, '{"a": ["b", "c"]}'),
     "report": ("a.json", read_evaluated, REPORT),
-    "variants": ("a.toml", read_variants, "[[variants]]\nname = 'a'\nkind = 'leg'\nset = {'walk.title' = 1.0}\n"),
     "export": ("a.jsonl", lambda path: consumed(read_lines(path)), EXPORT),
     "graph lines": ("a.jsonl", graph, LINES),
     "graph document": ("a.json", graph, GRAPH),

@@ -1,6 +1,6 @@
 """``kill -9`` of the process or of the server, or Ctrl-C: the next run completes the corpus; nothing is different then.
 
-Random points of a sync are seeded; HOPRANK_TEST_KILLS asks for more of them (tests/benchmarks/long_runs.sh). Their rows
+Random points of a sync are seeded; HOPRANK_TEST_KILLS asks for more of them. Their rows
 bring their own vectors, so that the processes that are killed need no model and start quickly.
 """
 

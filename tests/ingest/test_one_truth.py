@@ -28,7 +28,7 @@ from tests.graph_dump import Dump
 
 EXAMPLES = int(os.environ.get("HOPRANK_TEST_EXAMPLES", "3"))
 STEPS = int(os.environ.get("HOPRANK_TEST_STEPS", "10"))
-"""More of both for a long run: tests/benchmarks/long_runs.sh."""
+"""More of both for a long run: 200 and 25 take most of an hour."""
 
 NAMES = ("ada", "babbage", "old town/turin", "engine", "notes/ada", "São Paulo")
 TITLES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,11 @@ def with_reranker(
     """Return the same with a reranker; its ``weight`` is the scorer's only one, if it is given."""
     retrieve = hoprank.settings.retrieve.model_copy(update={"reranker": name, "reranked": reranked})
     embed = hoprank.settings.embed.model_copy(update={"device": "cpu"})
-    scorer = scorer or hoprank.settings.scorer
+    scorer = scorer or hoprank.settings.weights.scorer
     if weight is not None:
         alone = {"reranker": weight}
         scorer = ScorerSettings.model_validate({**NOTHING, "unnamed": alone, "named": alone})
-    changed = {"retrieve": retrieve, "embed": embed, "scorer": scorer}
+    changed = {"retrieve": retrieve, "embed": embed, "weights": replace(hoprank.settings.weights, scorer=scorer)}
     return HopRank(hoprank.client, hoprank.embedder, hoprank.settings.model_copy(update=changed))
 
 
@@ -75,7 +76,7 @@ def test_the_more_it_weighs_the_higher_stands_what_it_prefers(hoprank: HopRank, 
     preferred = ids(with_reranker(hoprank, folder, weight=1.0), library, leg=Leg.SCORER)[0]
     places = []
     for weight in (0.0, 0.45, 1_000.0):
-        shipped = hoprank.settings.scorer
+        shipped = hoprank.settings.weights.scorer
         tables = {name: {**getattr(shipped, name), "reranker": weight} for name in ("unnamed", "named")}
         weighing = with_reranker(hoprank, folder, scorer=shipped.model_copy(update=tables))
         places.append(ids(weighing, library).index(preferred))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,11 +94,14 @@ def test_where_a_question_has_no_names_what_names_weigh_does_not_matter(
 ) -> None:
     plain = hoprank.search(question, corpus=library, top_k=20)
     strange = ScorerSettings(
-        unnamed=hoprank.settings.scorer.unnamed,
+        unnamed=hoprank.settings.weights.scorer.unnamed,
         confident=dict.fromkeys(FEATURES, -1e6),
         named=dict.fromkeys(FEATURES, -1e6),
     )
-    unlike = with_settings(with_settings(hoprank, "walk", names=1e6), "scorer", **dict(strange))
+    walk = hoprank.settings.walk.model_copy(update={"names": 1e6})
+    weights = replace(hoprank.settings.weights, scorer=strange)
+    changed = hoprank.settings.model_copy(update={"walk": walk, "weights": weights})
+    unlike = HopRank(hoprank.client, hoprank.embedder, changed)
 
     assert plain.metadata["names"] == []
     assert hoprank.retriever(library).rank(question).seeds.entities == {}

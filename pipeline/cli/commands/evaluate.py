@@ -18,10 +18,8 @@ from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_rep
 from pipeline.cli.options import AnyCorpus, Json, KeptCorpus, Legs, Measuring, Reading, Run, Split
 from pipeline.cli.views.calibration import check_plot, plot_calibration, threshold_table
 from pipeline.cli.views.evaluation import (
-    ablation_table,
     comparison_views,
     report_views,
-    suggestion_table,
     trial_table,
     tune_views,
 )
@@ -38,7 +36,7 @@ def evaluate(
         Argument(
             metavar="DIR",
             help="A folder with corpus.jsonl (or --corpus), queries.jsonl and qrels.tsv; one of BEIR's, with qrels/; or"
-            " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --ablate or --compare.",
+            " HippoRAG's NAME.json beside NAME_corpus.json. Several only with --compare.",
         ),
     ],
     json_file: JsonFile = None,
@@ -46,9 +44,6 @@ def evaluate(
     split: Split = None,
     legs: Legs = None,
     per_query: Annotated[bool, Option("--per-query", help="Print every query's own result, too.")] = False,
-    ablate: Annotated[
-        bool, Option("--ablate", help="Say what each leg, edge, feature and seed is worth instead of measuring legs.")
-    ] = False,
     compare: Annotated[
         bool,
         Option("--compare", help="Say what --set gains and loses on each queryset, against the search without it."),
@@ -77,12 +72,6 @@ def evaluate(
         bool,
         Option("--contexts", help="Say how often a context of 500 to 4,000 tokens holds the queries' `answer`."),
     ] = False,
-    suggest: Annotated[
-        int,
-        Option(
-            "--suggest", min=0, metavar="N", help="Name the N questions without judgements on which legs disagree most."
-        ),
-    ] = 0,
     run: Measuring = Run(),
 ) -> None:
     """Ingest a queryset's documents, answer its questions by each leg, and print how well and how fast.
@@ -97,7 +86,7 @@ def evaluate(
         "--failures": failures,
         "--contexts": contexts,
     }
-    _check_together({"--suggest": suggest, "--ablate": ablate, "--compare": compare}, measured, len(folders))
+    _check_together(compare, measured, len(folders))
     if failures and legs and Leg.WHOLE not in legs:
         raise ConfigurationError("--failures are those of the whole.", f"Add --leg {Leg.WHOLE}.")
     measures.check_measures(other or ())
@@ -105,19 +94,16 @@ def evaluate(
         trec.check_runs_folder(runs)
     for file in (json_file, failures):
         check_json_file(file)
-    for folder in () if suggest else folders:
+    for folder in folders:
         datasets.read_dataset(folder, split)
     with run.connect() as hoprank, show_progress(quiet=is_printed(json_file)) as progress:
         document: dict[str, Any]
         views: list[Any]
-        if suggest:
-            worth = hoprank.suggest(folders[0], suggest, split=split, corpus=corpus, progress=progress)
-            document, views = {"suggested": [one.to_json() for one in worth]}, [suggestion_table(worth)]
-        elif compare:
+        if compare:
             before = replace(run, settings=None).read()
             trials = hoprank.try_settings(*folders, before=before, split=split, corpus=corpus, progress=progress)
             document, views = {"trials": plain(trials)}, [trial_table(trials, run.settings or ())]
-        elif not ablate:
+        else:
             found = hoprank.evaluate(
                 folders[0],
                 split=split,
@@ -132,25 +118,16 @@ def evaluate(
             if failures:
                 failed.write_failures(found, failures)
             document, views = found.to_json(per_query=True), report_views(found, per_query=per_query)
-        else:
-            ablation = hoprank.ablate(*folders, split=split, corpus=corpus, progress=progress)
-            document, views = ablation.to_json(), [ablation_table(ablation)]
     deliver_report(document, json_file, lambda: show(*views))
 
 
-def _check_together(ways: Mapping[str, object], measured: Mapping[str, object], folders: int) -> None:
-    """Raise ConfigurationError for ways to evaluate that exclude each other, and for options that a way ignores."""
-    way = [name for name, given in ways.items() if given]
+def _check_together(compares: bool, measured: Mapping[str, object], folders: int) -> None:
+    """Raise ConfigurationError for options that ``--compare`` ignores, and for several querysets without it."""
     ignored = [name for name, given in measured.items() if given]
-    if len(way) > 1:
-        raise ConfigurationError(f"{' and '.join(way)} contradict each other.", "Give one of them.")
-    if way and ignored:
-        does = "measures nothing" if way == ["--suggest"] else "measures the fused whole alone"
-        raise ConfigurationError(f"{way[0]} {does}.", f"Leave out {' and '.join(ignored)}.")
-    if folders > 1 and way not in (["--ablate"], ["--compare"]):
-        raise ConfigurationError(
-            f"{folders} querysets were given.", "Evaluate one at a time, or with --ablate or --compare."
-        )
+    if compares and ignored:
+        raise ConfigurationError("--compare measures the fused whole alone.", f"Leave out {' and '.join(ignored)}.")
+    if folders > 1 and not compares:
+        raise ConfigurationError(f"{folders} querysets were given.", "Evaluate one at a time, or with --compare.")
 
 
 _FILE = "A report that `hoprank evaluate --json` wrote, or a TREC run of any system"
@@ -206,7 +183,7 @@ def tune(
     folders: Annotated[list[Path], Argument(metavar="DIR", help="A queryset with ten judged questions, or several.")],
     output: Annotated[
         Path | None,
-        Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for HOPRANK_CONFIG."),
+        Option("--output", "-o", metavar="FILE", help="Write what was learned to FILE, for the setting `weights`."),
     ] = None,
     select: Annotated[
         bool,

@@ -1,4 +1,4 @@
-"""Evaluations for people: reports, comparisons, ablations and tunings, in tables of at most 100 columns."""
+"""Evaluations for people: reports, comparisons and tunings, in tables of at most 100 columns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.measure import Measurement
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -21,16 +20,14 @@ from pipeline.text.prose import counted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipeline.evaluate.ablation import Ablation
     from pipeline.evaluate.compare import Comparison, Trial
     from pipeline.evaluate.report import Report
     from pipeline.evaluate.significance import Interval
-    from pipeline.evaluate.suggest import Suggestion
     from pipeline.evaluate.tuning.tune import Tuned
 
 
 _COMPARED = ("recall@5", "recall@10", "ndcg@10")
-_TO_JUDGE = 5  # documents of a row
+_APART = 7  # characters, which keep columns without padding apart; chosen by hand
 _HEADINGS = {"recall": "R", "mrr": "MRR", "ndcg": "nDCG\n", "perfect": "perfect\n"}
 
 
@@ -47,19 +44,6 @@ def report_views(report: Report, *, per_query: bool = False) -> list[RenderableT
     if per_query:
         views += ["", _per_query_table(report)]
     return views
-
-
-def suggestion_table(found: Iterable[Suggestion]) -> Table:
-    """Return the questions that are worth judging, each with the first documents to judge."""
-    table = ruled_table("Worth judging", "100: the legs have no document in common.")
-    table.add_column("question", overflow="fold")
-    table.add_column("disagree", justify="right", no_wrap=True)
-    table.add_column("documents to judge first", overflow="fold")
-    for one in found:
-        table.add_row(
-            Text(f"{one.id}: {one.query}"), f"{100 * one.disagreement:.0f}", Text(", ".join(one.documents[:_TO_JUDGE]))
-        )
-    return table
 
 
 def report_table(report: Report) -> Table:
@@ -237,61 +221,6 @@ def _add_gain(
 def _add_latency(table: Table, before: float, after: float) -> None:
     cells = (_milliseconds(before), _milliseconds(after), f"{after - before:+.1f}")
     table.add_row("", "p50 ms", *cells, "", "", "", end_section=True)
-
-
-_APART = 7  # characters, which keep columns without padding apart; chosen by hand
-_OF_PARTS = ("recall@5", "ndcg@10", "perfect@8")
-
-
-def ablation_table(ablation: Ablation) -> Table:
-    """Return what each part adds, in percentage points with 95% intervals; bold if the interval excludes 0."""
-    table = ruled_table(", ".join(ablation.querysets), _ablation_caption(ablation), padding=0)
-    table.add_column("part", overflow="fold")
-    table.add_column("kind", no_wrap=True, min_width=_APART)
-    for name in _OF_PARTS:
-        table.add_column(name, justify="right")
-    for heading in ("gain", "lose"):
-        table.add_column(heading, justify="right", no_wrap=True, min_width=5)
-    table.add_row(
-        "all parts", "", *(f"{100 * ablation.whole[name]:.1f}" for name in _OF_PARTS), "", "", end_section=True
-    )
-    for worth in ablation.parts:
-        points = (_Points(worth.adds[name]) for name in _OF_PARTS)
-        table.add_row(Text(worth.part), Text(worth.kind), *points, f"{worth.gains:,}", f"{worth.losses:,}")
-    return table
-
-
-class _Points:
-    """A difference and its interval, on one line or below each other."""
-
-    def __init__(self, interval: Interval) -> None:
-        self._style = "" if interval.is_noise else "bold"
-        self._mean = f"{100 * interval.mean:+.1f}"
-        self._interval = f"({100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        is_narrow = options.max_width < len(self._mean) + 1 + len(self._interval)
-        yield Text(f"{self._mean}{chr(10) if is_narrow else ' '}{self._interval}", self._style, justify="right")
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        widest = len(self._mean) + 1 + len(self._interval)
-        return Measurement(len(self._interval), widest).clamp(max_width=options.max_width)
-
-
-def _ablation_caption(ablation: Ablation) -> str:
-    pooled = ", each set weighing the same" if len(ablation.querysets) > 1 else ""
-    noise = [worth.part for worth in ablation.parts if all(worth.adds[name].is_noise for name in _OF_PARTS)]
-    harm = [worth.part for worth in ablation.parts if any(worth.adds[name].high < 0 for name in _OF_PARTS)]
-    queries = counted(ablation.queries, "query", "queries")
-    lines = [
-        f"What each part adds, in points of percent with its 95% interval; {queries}{pooled}.",
-        "Gain, lose: queries that some measure is better or worse for by the part.",
-    ]
-    if noise:
-        lines.append(f"May add nothing: {', '.join(noise)}.")
-    if harm:
-        lines.append(f"Does harm: {', '.join(harm)}.")
-    return "\n".join(lines)
 
 
 _OF_SETS = ("recall@2", "recall@5", "recall@10", "perfect@8", "ndcg@10")

@@ -1,6 +1,5 @@
 """A routed search: question -> evidence -> route -> a search of each chosen corpus -> one ranking."""
 
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from pipeline.domains.routing.learn.log import Log
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.route import Evidence, Mode, Nearness, Route
 from pipeline.domains.routing.schema import Project, Relation
-from pipeline.domains.routing.settings import RoutingSettings
+from pipeline.domains.routing.settings import PassagesAlone, RoutingSettings
 from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
 from pipeline.records import Fingerprint, Hit, Vector
 from pipeline.retrieve.legs import Leg
@@ -228,8 +227,7 @@ class Router:
         }
         settings = self.settings
         if source is None:
-            nothing = dict.fromkeys(("relation", "own", "name", "known", "domain"), 0.0)
-            settings = settings.model_copy(update={"summary": math.inf, **nothing})
+            settings = PassagesAlone(**settings.model_dump())
         found = steps.leads(source, state.relations, settings.depth) if source else {}
         return steps.weigh(list(state.projects.values()), near, question, source or "", found, settings)
 

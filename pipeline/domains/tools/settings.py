@@ -1,5 +1,7 @@
 """The section ``tools`` of the settings."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from pipeline.settings import Section
@@ -18,10 +20,12 @@ class ToolSettings(Section):
     """The edges of a tool graph, and the limits of chains."""
 
     flow: float = Field(ge=0, le=1)
-    sources: int = Field(ge=1)
     similar: float = Field(ge=-1, le=1)
     neighbours: int = Field(ge=0)
-    resolution: float = Field(gt=0)
     longest: int = Field(ge=1, le=8)
     chains: int = Field(ge=1)
     conversions: tuple[Conversion, ...] = ()
+
+    # Most tools whose output flows into one input, the most confident ones. Chosen by hand, as the next.
+    sources: ClassVar[int] = 10
+    resolution: ClassVar[float] = 1.5  # of the clustering into concepts: a higher one makes more and smaller concepts

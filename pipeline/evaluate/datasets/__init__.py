@@ -1,7 +1,7 @@
 """Datasets: questions with their relevant documents, read from folders and files (``queryset`` in commands)."""
 
 from pipeline.evaluate.datasets.dataset import Dataset, Query, check_documents
-from pipeline.evaluate.datasets.folder import judgements, read_dataset, read_document_ids, read_grades, read_unjudged
+from pipeline.evaluate.datasets.folder import judgements, read_dataset, read_document_ids, read_grades
 
 __all__ = [
     "Dataset",
@@ -11,5 +11,4 @@ __all__ = [
     "read_dataset",
     "read_document_ids",
     "read_grades",
-    "read_unjudged",
 ]

@@ -24,7 +24,7 @@ from pipeline.evaluate.datasets.dataset import Answers, Dataset, Query, answer_t
 from pipeline.evaluate.datasets.hipporag import SUFFIX, read_hipporag
 from pipeline.files import Guard, Line, lines
 from pipeline.files.validated import validated
-from pipeline.retrieve.question import as_asked, as_read
+from pipeline.retrieve.question import as_asked
 from pipeline.text.prose import counted
 
 _SPLITS = ("test", "dev", "train")  # BEIR's splits; the first that exists is the default
@@ -142,20 +142,6 @@ def read_folder(folder: Path, split: str | None = None) -> Dataset:
         corpus_path=_corpus_path(folder),
         remarks=tuple(remarks),
     )
-
-
-def read_unjudged(folder: Path, split: str | None = None) -> tuple[dict[str, str], Dataset]:
-    """Return the questions of a folder that have no judgement, by id, and the folder as a dataset without queries.
-
-    It may lack the file of judgements. Raises ``QuerySetError`` as :func:`read_folder` does, and if all are judged.
-    """
-    _, qrels = _qrels(folder, split)
-    texts, _ = _read_queries(folder / "queries.jsonl")
-    judged = {query_id for _, query_id, _, _ in judgements(qrels)} if qrels.is_file() else set[str]()
-    questions = {query_id: as_read(asked.text) for query_id, asked in texts.items() if query_id not in judged}
-    if not questions:
-        raise QuerySetError(f"{folder} has judgements of each of its queries", "Add queries that aren't judged yet.")
-    return questions, Dataset(folder.resolve().name, (), corpus_path=_corpus_path(folder))
 
 
 def _corpus_path(folder: Path) -> Path | None:

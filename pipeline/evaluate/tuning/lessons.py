@@ -135,7 +135,7 @@ def examples(lessons: Lessons, names: NameSettings, settings: Settings) -> list[
 
     A reranker reads the first candidates by the scorer of ``settings``, whatever is learned.
     """
-    shown, scorer = [], Scorer(settings.scorer)
+    shown, scorer = [], Scorer(settings.weights.scorer)
     for lesson in lessons.lessons:
         trace = choose_seeds(lesson.found, names, settings.walk)
         trace = walk_locally(trace, settings.walk, settings.retrieve.candidates)

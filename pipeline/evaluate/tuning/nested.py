@@ -105,11 +105,11 @@ class Near:
         self._sets = {lessons.dataset: lessons for lessons in sets}
         self._settings = settings
         self._names = {lessons.dataset: _by_question(lessons) for lessons in sets}
-        self._in_use = {lessons.dataset: examples(lessons, settings.names, settings) for lessons in sets}
+        self._in_use = {lessons.dataset: examples(lessons, settings.weights.names, settings) for lessons in sets}
 
     def examples(self, dataset: str, names: NameSettings) -> list[Example]:
         """Return the questions of a dataset with these settings of names."""
-        if names == self._settings.names:
+        if names == self._settings.weights.names:
             return self._in_use[dataset]
         return examples(self._sets[dataset], names, self._settings)
 
@@ -144,7 +144,7 @@ class Near:
         ]
 
     def _learn_names(self, sets: Sequence[Sequence[Sequence[NameLesson]]]) -> NameSettings:
-        prior = self._settings.names
+        prior = self._settings.weights.names
 
         def judge(others: list[list[Sequence[NameLesson]]], part: list[Sequence[NameLesson]]) -> Floats:
             fitted = names_near(prior, _flat(others), STRENGTHS)
@@ -155,7 +155,7 @@ class Near:
         return names_near(prior, _flat(sets), [strength])[0]
 
     def _learn_scorer(self, names: NameSettings, shown: Sequence[Sequence[Example]]) -> Learned:
-        prior, retrieve = self._settings.scorer, self._settings.retrieve
+        prior, retrieve = self._settings.weights.scorer, self._settings.retrieve
 
         def judge(others: list[list[Example]], part: list[Example]) -> Floats:
             fitted = scorers_near(prior, others, STRENGTHS)

@@ -8,12 +8,13 @@ out, so the figures hold for new questions, a new dataset and a new kind of text
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from pipeline.errors import QuerySetError
+from pipeline.errors import ExtraMissing, QuerySetError
 from pipeline.evaluate.measures import Measures, mean_measures
 from pipeline.evaluate.significance import Interval, Verdict, pooled_interval, verdict
 from pipeline.evaluate.tuning.learn import Learned, fit_names, fit_scorer
@@ -145,8 +146,11 @@ def _judged_json(judged: Judged) -> dict[str, Any]:
 def check_sets(sets: Sequence[tuple[str, int]], *, anew: bool = False) -> None:
     """Raise QuerySetError unless the datasets, as (name, number of questions), are enough to be judged.
 
-    Their names differ, and they have ``LEAST`` questions together. To learn ``anew``, from nothing, takes two.
+    Their names differ, and they have ``LEAST`` questions together. To learn ``anew``, from nothing, takes two, and
+    scikit-learn. Raises ConfigurationError if that isn't installed.
     """
+    if anew and find_spec("sklearn") is None:
+        raise ExtraMissing.of("tune", "No module named 'sklearn'", "learn from the weights in use, without --anew")
     names = [name for name, _ in sets]
     if len(names) < (2 if anew else 1) or len(set(names)) < len(names):
         raise QuerySetError(
@@ -158,7 +162,7 @@ def check_sets(sets: Sequence[tuple[str, int]], *, anew: bool = False) -> None:
     if (count := sum(number for _, number in sets)) < LEAST:
         raise QuerySetError(
             f"{', '.join(names)}: {counted(count, 'judged question')}, and tune learns from {LEAST} or more.",
-            f"Judge {LEAST - count} more: `hoprank evaluate DIR --suggest {LEAST}` names questions worth judging.",
+            f"Judge {LEAST - count} more.",
         )
 
 
@@ -205,7 +209,7 @@ def _judged(lessons: Lessons, ways: Sequence[Learned | None], by_question: LeftO
     """Return the measures of a dataset; ``ways`` were learned from other kinds, from other datasets, and from all."""
     questions = [(one.query, one.found.candidates.hybrid) for one in lessons.lessons]
     hybrid = tuple(measure_ranking(query, ranking, lessons.passages) for query, ranking in questions)
-    learned = (*ways, Learned(settings.names, settings.scorer))
+    learned = (*ways, Learned(settings.weights.names, settings.weights.scorer))
     of_other_kinds, left_out, shipped, in_use = (_judge(lessons, way, settings) for way in learned)
     return Judged(
         dataset=lessons.dataset,
@@ -225,7 +229,7 @@ def _learn(
 ) -> Learned:
     """Learn from some of the datasets, from nothing."""
     # If names can't be told apart there is nothing to fit, and the settings stay.
-    names = fit_names([names_of[lessons.dataset] for lessons in sets]) or settings.names
+    names = fit_names([names_of[lessons.dataset] for lessons in sets]) or settings.weights.names
     shown = [examples(lessons, names, settings) for lessons in sets]
     chosen = select_features(shown, settings.retrieve) if select and len(shown) > 1 else learnable(settings.retrieve)
     return Learned(names, _with_unlearned(fit_scorer(shown, chosen), settings))
@@ -240,7 +244,7 @@ def _with_unlearned(learned: ScorerSettings, settings: Settings) -> ScorerSettin
     """Return what was learned with the weights of a reranker as they were, if there is none to learn by."""
     if settings.retrieve.reranker:
         return learned
-    kept = settings.scorer.model_dump()
+    kept = settings.weights.scorer.model_dump()
     tables = {
         name: table | {RERANKER: kept[name].get(RERANKER, 0.0)} if RERANKER in table else table
         for name, table in learned.model_dump().items()

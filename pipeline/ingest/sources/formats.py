@@ -86,6 +86,9 @@ _MODULES = {
 _NAMED = {".yaml": "data", ".yml": "data", ".json": "data", ".toml": "data", ".log": "text"}
 """Suffixes of files that are documents only where they are named: elsewhere they are mostly settings and logs."""
 
+_MARKUPS = frozenset({"org", "asciidoc", "latex"})
+"""Formats that one module reads, by a table of their patterns."""
+
 _BOUNDED = frozenset({"pdf", "docx", "html", "csv", "xlsx", "pptx", "odt", "epub", "mail", "ipynb"})
 _TEXT_FILES = frozenset(
     "AUTHORS CHANGELOG CHANGES CONTRIBUTING COPYING LICENCE LICENSE NEWS NOTICE README TODO".split()
@@ -124,9 +127,19 @@ def parser_of(name: str) -> Parse:
     """Return the parser of the format ``name``; its library is imported only when a file needs it."""
     if name in _brought():
         return lambda source: _parse_by(_brought()[name], source)
+    if name in _MARKUPS:
+        return partial(_parse_text, structure_of(name))
     module = import_module(f"pipeline.ingest.sources.parsers.{name}")
     parse: Parse = module.parse if hasattr(module, "parse") else partial(_parse_text, module.structure)
     return parse
+
+
+def structure_of(name: str) -> Callable[[Document], Document]:
+    """Return what gives a document of the text format ``name`` its blocks and links."""
+    if name in _MARKUPS:
+        return partial(import_module("pipeline.ingest.sources.parsers.markup").structure, name)
+    structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.parsers.{name}").structure
+    return structure
 
 
 def _parse_text(structure: Callable[[Document], Document], source: Source) -> Document:

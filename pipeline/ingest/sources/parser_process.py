@@ -7,11 +7,9 @@ or its headings. Everything else is plain text.
 
 import json
 import re
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,7 +20,7 @@ from pipeline.code.languages import language_of
 from pipeline.code.parse import CPU_SECONDS, SMALL
 from pipeline.files import Limits, Unreadable
 from pipeline.files.limits import MEGABYTE
-from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of
+from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of, structure_of
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.parquet import Rows, RowText, next_rows, row_counts
 from pipeline.ingest.sources.source import Source, parser_errors
@@ -54,10 +52,9 @@ def structured(document: Document) -> Document:
     markup = None if document.prechunked else _markup_of(document.key, text)
     if markup is None:
         return document
-    structure: Callable[[Document], Document] = import_module(f"pipeline.ingest.sources.parsers.{markup}").structure
     try:
         with parser_errors(markup):
-            result = structure(replace(document, text=text, blocks=()))
+            result = structure_of(markup)(replace(document, text=text, blocks=()))
     except Unreadable:
         return document
     return result if result.blocks else document

@@ -29,7 +29,7 @@ from pipeline.retrieve.scoring.features import FEATURES, TEXT_FEATURES, Features
 from pipeline.retrieve.scoring.scorer import Scorer
 from pipeline.settings import ScorerSettings, load_settings
 
-SHIPPED = load_settings()
+SHIPPED = load_settings().weights
 FLAT = ScorerSettings(
     **{table: dict.fromkeys(getattr(SHIPPED.scorer, table), 0.2) for table in ("unnamed", "confident", "named")}
 )
@@ -153,7 +153,10 @@ def test_the_stronger_the_pull_the_nearer_the_weights_stay(seed: int, feature: s
 
 def test_near_weights_that_ignore_a_feature_it_is_learned() -> None:
     ignoring = SHIPPED.scorer.model_copy(
-        update={"confident": {**SHIPPED.scorer.confident, "walk": 0.0}, "named": {**SHIPPED.scorer.named, "walk": 0.0}}
+        update={
+            "confident": {**SHIPPED.scorer.confident, "walk": 0.0},
+            "named": {**SHIPPED.scorer.named, "walk": 0.0},
+        }
     )
 
     fitted = scorers_near(ignoring, [questions(1, "walk")], [1.0])[0].scorer

@@ -30,12 +30,12 @@ SIZES = st.lists(st.integers(0, 12), min_size=1, max_size=4)
 def wrong() -> Settings:
     """Weights in use by which the graph counts nothing and no name is believed."""
     scorer = ScorerSettings(
-        unnamed=SETTINGS.scorer.unnamed,
-        confident=dict.fromkeys(SETTINGS.scorer.confident, 0.0),
-        named=dict.fromkeys(SETTINGS.scorer.named, 0.0),
+        unnamed=SETTINGS.weights.scorer.unnamed,
+        confident=dict.fromkeys(SETTINGS.weights.scorer.confident, 0.0),
+        named=dict.fromkeys(SETTINGS.weights.scorer.named, 0.0),
     )
-    names = SETTINGS.names.model_copy(update={"intercept": -6.0})
-    return SETTINGS.model_copy(update={"scorer": scorer, "names": names})
+    names = SETTINGS.weights.names.model_copy(update={"intercept": -6.0})
+    return SETTINGS.model_copy(update={"weights": replace(SETTINGS.weights, scorer=scorer, names=names)})
 
 
 def by_chance(seed: int, count: int = 20) -> Lessons:
@@ -125,7 +125,7 @@ def test_the_names_of_a_question_do_not_teach_what_judges_it(monkeypatch: pytest
 
     def spied(prior: object, sets: Sequence[Sequence[NameLesson]], strengths: Sequence[float]) -> object:
         taught.append(sum(map(len, sets)))
-        return fit(SETTINGS.names, sets, strengths)
+        return fit(SETTINGS.weights.names, sets, strengths)
 
     monkeypatch.setattr(nested, "names_near", spied)
     near.learn([lessons("a", count=8)], [(0, 3)])
@@ -140,7 +140,7 @@ def test_twenty_questions_help_where_the_weights_in_use_are_wrong() -> None:
     assert tuned.verdict.answer == "helps"
     assert tuned.verdict.difference.low > 0
     assert tuned.verdict.sentence.startswith("Helps: ndcg@10 +")
-    assert (tuned.learned.names, tuned.learned.scorer) != (wrong().names, wrong().scorer)
+    assert (tuned.learned.names, tuned.learned.scorer) != (wrong().weights.names, wrong().weights.scorer)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -164,11 +164,11 @@ def test_examples_with_the_names_in_use_are_those_of_the_search(seed: int) -> No
     one = by_chance(seed, count=3)
     near = Near([one], SETTINGS)
 
-    expected = examples(one, SETTINGS.names, SETTINGS)
-    for shown, other in zip(near.examples("chance", SETTINGS.names), expected, strict=True):
+    expected = examples(one, SETTINGS.weights.names, SETTINGS)
+    for shown, other in zip(near.examples("chance", SETTINGS.weights.names), expected, strict=True):
         assert np.array_equal(shown.features.matrix, other.features.matrix)
-    assert near.examples("chance", wrong().names)[0].features.confidence < 0.1
+    assert near.examples("chance", wrong().weights.names)[0].features.confidence < 0.1
 
 
 def test_the_strengths_begin_with_the_weights_in_use() -> None:
-    assert scorers_near(wrong().scorer, [questions(1, "walk")], STRENGTHS)[0].scorer == wrong().scorer
+    assert scorers_near(wrong().weights.scorer, [questions(1, "walk")], STRENGTHS)[0].scorer == wrong().weights.scorer

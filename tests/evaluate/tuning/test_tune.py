@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline.cli.app import app
-from pipeline.errors import QuerySetError
+from pipeline.errors import ConfigurationError, QuerySetError
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.measures import MEASURES, mean_measures
 from pipeline.evaluate.tuning.learn import Learned, fit_scorer
@@ -114,12 +115,14 @@ def test_a_reranker_that_is_wrong_learns_to_weigh_nothing() -> None:
 def test_without_a_reranker_its_weights_stay_and_the_others_are_the_same() -> None:
     sets = [lessons(name) for name in "abc"]
     without = tune(sets, SETTINGS, Progress()).learned.scorer
-    other = SETTINGS.scorer.model_copy(update={"unnamed": {**SETTINGS.scorer.unnamed, "reranker": 3.5}})
+    other = SETTINGS.weights.scorer.model_copy(update={"unnamed": {**SETTINGS.weights.scorer.unnamed, "reranker": 3.5}})
 
-    changed = tune(sets, SETTINGS.model_copy(update={"scorer": other}), Progress()).learned.scorer
+    changed = tune(
+        sets, SETTINGS.model_copy(update={"weights": replace(SETTINGS.weights, scorer=other)}), Progress()
+    ).learned.scorer
 
-    assert without.unnamed["reranker"] == SETTINGS.scorer.unnamed["reranker"]
-    assert without.named["reranker"] == changed.named["reranker"] == SETTINGS.scorer.named["reranker"]
+    assert without.unnamed["reranker"] == SETTINGS.weights.scorer.unnamed["reranker"]
+    assert without.named["reranker"] == changed.named["reranker"] == SETTINGS.weights.scorer.named["reranker"]
     assert changed == without.model_copy(update={"unnamed": {**without.unnamed, "reranker": 3.5}})
 
 
@@ -167,11 +170,11 @@ def test_nothing_is_learned_from_what_is_judged(monkeypatch: pytest.MonkeyPatch)
 
     def fit_names(given: Sequence[Sequence[NameLesson]]) -> NameSettings:
         taught = float(sum(bits[names_given[id(of_one)]] for of_one in given))
-        return SETTINGS.names.model_copy(update={"intercept": taught})
+        return SETTINGS.weights.names.model_copy(update={"intercept": taught})
 
     def fit_scorer(shown: Sequence[Sequence[Example]], features: Sequence[str]) -> ScorerSettings:
         taught = {dataset_of(given): 1.0 for given in shown}
-        return SETTINGS.scorer.model_copy(update={"unnamed": taught})
+        return SETTINGS.weights.scorer.model_copy(update={"unnamed": taught})
 
     def judge(one: Lessons, learned: Learned | None, _: Settings) -> tuple[Mapping[str, float], ...]:
         assert learned
@@ -240,14 +243,14 @@ def test_a_feature_that_misleads_where_it_was_not_learned_is_dropped() -> None:
     assert "walk" not in chosen
 
 
-def test_what_is_written_can_be_read_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_can_be_used_as_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tuned = tune([lessons(name, count=5) for name in "ab"], SETTINGS, Progress())
     (tmp_path / "tuned.toml").write_text(tuned.to_toml(), encoding="utf-8")
-    monkeypatch.setenv("HOPRANK_CONFIG", str(tmp_path / "tuned.toml"))
+    monkeypatch.setenv("HOPRANK_WEIGHTS", str(tmp_path / "tuned.toml"))
 
     settings = load_settings()
 
-    assert (settings.names, settings.scorer) == (tuned.learned.names, tuned.learned.scorer)
+    assert (settings.weights.names, settings.weights.scorer) == (tuned.learned.names, tuned.learned.scorer)
     assert tomllib.loads(tuned.to_toml()).keys() == {"names", "scorer"}
     assert f"# {tuned.verdict.sentence}\n" in tuned.to_toml()
 
@@ -258,10 +261,16 @@ def test_too_few_sets_or_two_of_one_name_are_refused(names: list[str], anew: boo
         check_sets([(name, 50) for name in names], anew=anew)
 
 
+def test_to_learn_anew_without_scikit_learn_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+
+    check_sets([("one", 50), ("two", 50)])
+    with pytest.raises(ConfigurationError, match=r"sklearn.*\.\[tune\]"):
+        check_sets([("one", 50), ("two", 50)], anew=True)
+
+
 def test_fewer_than_ten_questions_are_refused_with_what_to_do() -> None:
-    with pytest.raises(
-        QuerySetError, match=r"one, two: 9 judged questions, .* 10 or more\.\s+Judge 1 more: .*--suggest"
-    ):
+    with pytest.raises(QuerySetError, match=r"one, two: 9 judged questions, .* 10 or more\.\s+Judge 1 more\."):
         check_sets([("one", 4), ("two", LEAST - 5)])
     check_sets([("one", 4), ("two", LEAST - 4)])
     check_sets([("one", LEAST)])
@@ -353,7 +362,6 @@ def test_the_command_wants_ten_questions(tmp_path: Path) -> None:
     assert result.exit_code == 2
     shown = " ".join(result.output.split())
     assert "north: 9 judged questions, and tune learns from 10 or more" in shown
-    assert "hoprank evaluate DIR --suggest 10" in shown
 
 
 def test_the_command_wants_a_queryset(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from pipeline.retrieve.scoring.confidence import (
 )
 from pipeline.settings import NameSettings, load_settings
 
-SHIPPED = load_settings().names
+SHIPPED = load_settings().weights.names
 NAME = NamedEntity("ada", "ada", "Ada", 3, None, titled=True)
 VECTOR = Ranked("vector", {"c1": 0.9, "c2": 0.6, "c3": 0.3})
 HYBRID = Ranked("hybrid", {"c1": 0.03, "c2": 0.02, "c3": 0.01})

@@ -29,7 +29,7 @@ from pipeline.retrieve.scoring.relevance import (
 )
 from pipeline.settings import load_settings
 
-SHIPPED = load_settings().relevance
+SHIPPED = load_settings().weights.relevance
 JUDGE = RelevanceJudge(SHIPPED)
 CHANCE = Chance(0.2, 0.05)
 NOTHING = Ranked("", {})

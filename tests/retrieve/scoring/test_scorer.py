@@ -17,7 +17,7 @@ SETTINGS = ScorerSettings(
     confident={"walk": 10.0, "about_named": 20.0},
     named={"walk": 100.0, "covers_together": 200.0},
 )
-SHIPPED = load_settings().scorer
+SHIPPED = load_settings().weights.scorer
 
 
 def weights(confidence: float, named_share: float) -> dict[str, float]:

@@ -11,7 +11,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.embedding.embedder import Embedder
 from pipeline.examples import example_corpus
-from pipeline.serve.adapters.conformance import conformance_corpus
+from tests.serve.adapters.conformance import conformance_corpus
 
 # Before the tests import the frameworks: nothing about them is reported to anyone.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"

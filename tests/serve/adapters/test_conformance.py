@@ -12,9 +12,9 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import list_corpora
-from pipeline.serve.adapters import conformance
-from pipeline.serve.adapters.conformance import FILTERS, QUESTION, RULES, Nonconformance, Retrieve, check_adapter
 from pipeline.serve.adapters.passages import Passage, passages_of
+from tests.serve.adapters import conformance
+from tests.serve.adapters.conformance import FILTERS, QUESTION, RULES, Nonconformance, Retrieve, check_adapter
 
 Filters = Mapping[str, Any] | None
 

@@ -17,7 +17,6 @@ from pydantic_ai.models.function import FunctionModel
 
 from pipeline import HopRank, Memory
 from pipeline.docs import read_page
-from pipeline.serve.adapters.conformance import RULES
 from tests.serve.adapters.quickstart import answer
 from tests.serve.adapters.test_llamaindex import StandIn as LlamaIndexModel
 from tests.serve.adapters.test_neo4j_graphrag import StandIn as GraphRAGModel
@@ -146,10 +145,3 @@ def test_a_memory_for_pydantic_ai(hoprank: HopRank, corpus_name: str) -> None:
     assert said in str(recalled)
     assert "memory_supersede" in script.offered
     assert "memory_forget" not in script.offered
-
-
-def test_an_adapter_of_one_s_own(hoprank: HopRank, islands: str) -> None:
-    run("An adapter of your own", islands, hoprank=hoprank)
-
-    assert len(RULES) == 9
-    assert "nine rules" in SECTIONS["An adapter of your own"]

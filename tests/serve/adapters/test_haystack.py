@@ -15,9 +15,9 @@ from haystack.utils import Secret
 from pipeline import HopRank
 from pipeline.db.embedded import Address
 from pipeline.errors import FilterError, ServerUnreachable
-from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from pipeline.serve.adapters.haystack import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
+from tests.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
 
 pytestmark = pytest.mark.slow

@@ -14,9 +14,9 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrough
 
 from pipeline import HopRank
-from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from pipeline.serve.adapters.langchain import HopRankRetriever
 from pipeline.serve.adapters.passages import Passage
+from tests.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
 
 pytestmark = pytest.mark.slow

@@ -15,9 +15,9 @@ from llama_index.core.vector_stores.types import FilterCondition, FilterOperator
 
 from pipeline import HopRank
 from pipeline.errors import FilterError, QuestionError
-from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from pipeline.serve.adapters.llamaindex import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
+from tests.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
 from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
 
 pytestmark = pytest.mark.slow

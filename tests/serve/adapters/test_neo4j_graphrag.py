@@ -11,9 +11,9 @@ from neo4j_graphrag.llm import LLMInterfaceV2, LLMResponse
 from neo4j_graphrag.types import RetrieverResult, RetrieverResultItem
 
 from pipeline import HopRank
-from pipeline.serve.adapters.conformance import RULES, Retrieve, Rule
 from pipeline.serve.adapters.neo4j_graphrag import HopRankRetriever
 from pipeline.serve.adapters.passages import Passage
+from tests.serve.adapters.conformance import RULES, Retrieve, Rule
 from tests.serve.adapters.quickstart import READ, TOP_K, UNKNOWN, answer, check_answers
 
 pytestmark = pytest.mark.slow

@@ -118,8 +118,8 @@ def ensure_schema(
 
     A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms. The
     corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
-    meanwhile. Raises ConfigurationError if the server lacks the analyser or can't run it, ServerUnsupported if it has no
-    vector indexes.
+    meanwhile. Raises ConfigurationError if the server lacks the analyser or can't run it, ServerUnsupported if it has
+    no vector indexes.
     """
     # Also where the index exists: since it was made, the server may have been given another Java.
     check_runs(client, analyzer)

@@ -4,6 +4,7 @@
 // mode: read
 // params: corpus, generation, prefix, after, limit
 // The first visible documents whose key begins with $prefix and comes after $after, by key.
+<still_visible($corpus, $generation)>
 MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND d.key STARTS WITH $prefix AND d.key > $after
 WITH d ORDER BY d.key LIMIT $limit
@@ -13,6 +14,7 @@ RETURN d {.*, centroid: null} AS document;
 // mode: read
 // params: corpus, generation, id
 // A document by its id, and its chunks in order: their ids, offsets, texts and metadata.
+<still_visible($corpus, $generation)>
 MATCH (d:HopRankDocument {id: $id})
 WHERE <visible(d, $generation)>
 OPTIONAL MATCH (c:HopRankChunk {corpus: $corpus, document: d.key})
@@ -22,8 +24,9 @@ RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text
 
 // name: documents_of_ids
 // mode: read
-// params: generation, ids
+// params: corpus, generation, ids
 // The visible documents among those with some ids.
+<still_visible($corpus, $generation)>
 UNWIND $ids AS id
 MATCH (d:HopRankDocument {id: id})
 WHERE <visible(d, $generation)>
@@ -33,6 +36,7 @@ RETURN d {.*, centroid: null} AS document;
 // mode: read
 // params: corpus, generation, property, value
 // The keys of the visible documents with a value in a property, in order.
+<still_visible($corpus, $generation)>
 MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND properties(d)[$property] = $value
 RETURN d.key AS key ORDER BY key;

@@ -52,6 +52,7 @@ RETURN type(r) AS kind, [c.document, c.ordinal] AS source, CASE WHEN t:HopRankCh
 // mode: read
 // params: corpus, generation, limit
 // The entities with the most mentions, and their numbers of mentions.
+<still_visible($corpus, $generation)>
 MATCH (e:HopRankEntity {corpus: $corpus})
 WITH e, COUNT { (e)<-[r:MENTIONS]-() WHERE <visible(r, $generation)> } AS mentions
 ORDER BY mentions DESC, e.key LIMIT $limit
@@ -59,8 +60,9 @@ RETURN e.name AS name, mentions;
 
 // name: degree_counts
 // mode: read
-// params: label, generation
+// params: corpus, label, generation
 // For each type of edge to other texts and to entities, the degrees of the chunks and how many have each; 0 is left out.
+<still_visible($corpus, $generation)>
 MATCH (c:$($label))-[r:SIMILAR|MENTIONS|REFERS_TO|LINKS_TO]-()
 WHERE <visible(c, $generation)> AND <visible(r, $generation)>
 WITH c, type(r) AS kind, count(*) AS degree
@@ -91,6 +93,7 @@ RETURN coalesce(corpus.examples, []) AS questions;
 // mode: read
 // params: corpus, generation, names
 // Pairs of these entities that passages mention together, and in how many passages; the rarest first, where they tell most.
+<still_visible($corpus, $generation)>
 MATCH (a:HopRankEntity {corpus: $corpus}) WHERE a.name IN $names
 MATCH (a)<-[r:MENTIONS]-(c:HopRankChunk)-[s:MENTIONS]->(b:HopRankEntity)
 WHERE b.name IN $names AND a.key < b.key AND <visible(r, $generation)> AND <visible(s, $generation)>
@@ -101,6 +104,7 @@ RETURN one, other, together ORDER BY together, one, other;
 // mode: read
 // params: corpus, generation, limit
 // The titles of the documents to which the most passages of others lead, by a link or by their title.
+<still_visible($corpus, $generation)>
 MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)> AND d.title <> ''
 WITH d, COUNT { (d)<-[r:REFERS_TO|LINKS_TO]-() WHERE <visible(r, $generation)> } AS links

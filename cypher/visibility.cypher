@@ -19,3 +19,14 @@
 // fragment: retiring(item, generation)
 // The generation is the last to see it: it was retired by the write in progress, or by a crashed run.
 <item>.until = <generation> + 1
+
+// fragment: known_corpus(id)
+// The corpus, as `corpus`; one that was dropped ends the query by a division by zero, which the client takes for Superseded: to a
+// caller no row would mean a corpus without texts.
+OPTIONAL MATCH (corpus:HopRankCorpus {id: <id>})
+WITH corpus WHERE 1 / CASE WHEN corpus IS NULL THEN 0 ELSE 1 END = 1
+
+// fragment: still_visible(id, generation)
+// As known_corpus, of a corpus whose visible generation is still this one: the texts of others may be collected already.
+OPTIONAL MATCH (corpus:HopRankCorpus {id: <id>})
+WITH corpus WHERE 1 / CASE WHEN corpus.generation = <generation> THEN 1 ELSE 0 END = 1

@@ -4,7 +4,7 @@
 // mode: read
 // params: corpus, ids
 // The visible documents, chunks and entities with these ids.
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 UNWIND $ids AS id
 CALL (corpus, id) {
   MATCH (n:HopRankChunk {id: id}) WHERE n.corpus = corpus.id AND <visible(n, corpus.generation)>
@@ -25,7 +25,7 @@ RETURN type, properties(n) AS stored,
 // mode: read
 // params: corpus, label, type, property, value
 // The visible nodes of one type (null: of any) that have $property = $value (null: no condition).
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 CALL (corpus) {
   MATCH (n:$($label)) WHERE <visible(n, corpus.generation)>
   RETURN n, 'chunk' AS type
@@ -47,7 +47,7 @@ RETURN type, properties(n) AS stored,
 // mode: read
 // params: corpus, label, type
 // The visible edges of one type (null: of any).
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 MATCH (a:$($label))-[r]->(b)
 WHERE <visible(r, corpus.generation)> AND ($type IS NULL OR type(r) = $type)
 RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
@@ -56,7 +56,7 @@ RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 // mode: read
 // params: corpus, id, types, direction, undirected
 // The visible edges of some types (null: of any) from a node to its neighbours; undirected ones in any direction.
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 CALL () {
   MATCH (n:HopRankChunk {id: $id}) RETURN n UNION ALL MATCH (n:HopRankDocument {id: $id}) RETURN n UNION ALL MATCH (n:HopRankEntity {id: $id}) RETURN n
 }
@@ -69,7 +69,7 @@ RETURN type(r) AS kind, properties(r) AS stored, startNode(r).id AS source, endN
 // mode: read
 // params: corpus, ids
 // The visible edges whose endpoints are both among these nodes; the source of every edge is a chunk.
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 MATCH (a:HopRankChunk) WHERE a.id IN $ids
 MATCH (a)-[r]->(b)
 WHERE b.id IN $ids AND <visible(r, corpus.generation)>
@@ -79,7 +79,7 @@ RETURN type(r) AS kind, properties(r) AS stored, a.id AS source, b.id AS target;
 // mode: read
 // params: corpus, ids, types, direction, undirected
 // The steps from each of these nodes: the neighbours' ids and the edges' weights as two lists.
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 UNWIND $ids AS id
 CALL (id) {
   MATCH (n:HopRankChunk {id: id}) RETURN n UNION ALL MATCH (n:HopRankDocument {id: id}) RETURN n UNION ALL MATCH (n:HopRankEntity {id: id}) RETURN n
@@ -96,7 +96,7 @@ RETURN id, ids, weights;
 // mode: read
 // params: corpus, ids
 // The edges between these documents and entities by way of the documents' passages, and the number of passages of each.
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 MATCH (d:HopRankDocument) WHERE d.id IN $ids
 MATCH (d)<-[p:PART_OF]-(c:HopRankChunk)-[r:MENTIONS|REFERS_TO|LINKS_TO]->(t)
 WHERE t.id IN $ids AND t <> d AND <visible(p, corpus.generation)> AND <visible(r, corpus.generation)>
@@ -106,7 +106,7 @@ RETURN d.id AS source, type(r) AS kind, t.id AS target, count(DISTINCT c) AS pas
 // mode: read
 // params: corpus, label
 // The visible generation, and its numbers of nodes and edges.
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 RETURN corpus.generation AS generation,
        COUNT { (c:$($label)) WHERE <visible(c, corpus.generation)> }
        + COUNT { (d:HopRankDocument {corpus: corpus.id}) WHERE <visible(d, corpus.generation)> }
@@ -117,7 +117,7 @@ RETURN corpus.generation AS generation,
 // mode: read
 // params: projection, corpus, label, direction, undirected
 // Project the visible generation for PageRank: edges point in the direction in which they are followed, undirected ones in both.
-MATCH (corpus:HopRankCorpus {id: $corpus})
+<known_corpus($corpus)>
 CALL (corpus) {
   MATCH (n:$($label)) WHERE <visible(n, corpus.generation)>
   RETURN n AS source, null AS target, 0.0 AS weight

@@ -147,14 +147,15 @@ MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.dimension = coalesce(g.dimens
 // name: graph_state
 // mode: read
 // params: graph
-// A graph's current properties; no row if it was dropped.
-MATCH (g:HopRankKnowledgeGraph {id: $graph}) RETURN properties(g) AS graph;
+// A graph's current properties.
+<known_graph($graph)>
+RETURN properties(g) AS graph;
 
 // name: graph_size
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // A graph's numbers of visible nodes and edges.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 RETURN COUNT { MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)> } AS nodes,
        COUNT { MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)> } AS edges;

@@ -5,7 +5,7 @@
 // mode: read
 // params: graph, keys, moment, as_of, known_at
 // The existing nodes with these keys.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
 MATCH (n:HopRankKnowledgeNode {key: key}) WHERE <current(n, settled, $as_of, $known_at)>
@@ -17,7 +17,7 @@ RETURN properties(n) AS stored,
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // Every node of a graph.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
 RETURN properties(n) AS stored,
@@ -28,7 +28,7 @@ RETURN properties(n) AS stored,
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // One row if a graph has any visible node.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
 RETURN n.id AS id LIMIT 1;
@@ -37,7 +37,7 @@ RETURN n.id AS id LIMIT 1;
 // mode: read
 // params: graph, type, moment, as_of, known_at
 // The nodes of one type in a graph.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:HopRankKnowledgeNode {graph: $graph, type: $type}) WHERE <current(n, settled, $as_of, $known_at)>
 RETURN properties(n) AS stored,
@@ -48,7 +48,7 @@ RETURN properties(n) AS stored,
 // mode: read
 // params: graph, label, wanted, moment, as_of, known_at
 // The nodes of a graph with a label: an item of their property "labels", not a label of Neo4j.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label)) WHERE $wanted IN n.labels AND <current(n, settled, $as_of, $known_at)>
 RETURN properties(n) AS stored,
@@ -59,7 +59,7 @@ RETURN properties(n) AS stored,
 // mode: read
 // params: graph, label, property, value, moment, as_of, known_at
 // The nodes of a graph that have $property = $value.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label)) WHERE n[$property] = $value AND <current(n, settled, $as_of, $known_at)>
 RETURN properties(n) AS stored,
@@ -71,7 +71,7 @@ RETURN properties(n) AS stored,
 // params: graph, key, moment, as_of, known_at
 // names: edge_types
 // The edge with this key; no row if there is none.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (a)-[r:<edge_types> {key: $key}]->(b) WHERE <joined(a, r, b, settled, $as_of, $known_at)>
 RETURN properties(r) AS stored, a.id AS source, b.id AS target;
@@ -80,7 +80,7 @@ RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // Every edge of a graph.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)>
 RETURN properties(r) AS stored, a.id AS source, b.id AS target;
@@ -90,7 +90,7 @@ RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 // params: graph, prefix, type, moment, as_of, known_at
 // names: edge_type
 // The edges of one type in a graph, whose keys begin with $prefix.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (a)-[r:<edge_type>]->(b) WHERE r.key STARTS WITH $prefix AND r.type = $type AND <joined(a, r, b, settled, $as_of, $known_at)>
 RETURN properties(r) AS stored, a.id AS source, b.id AS target;
@@ -99,7 +99,7 @@ RETURN properties(r) AS stored, a.id AS source, b.id AS target;
 // mode: read
 // params: graph, key, type, direction, moment, as_of, known_at
 // The edges of one type (null: of any) from a node to its neighbours; undirected ones in any direction.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:HopRankKnowledgeNode {key: $key})-[r]-(m)
 WHERE r.key IS NOT NULL AND ($type IS NULL OR r.type = $type)
@@ -111,7 +111,7 @@ RETURN properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS targ
 // mode: read
 // params: graph, keys, moment, as_of, known_at
 // The edges whose endpoints are both among these nodes.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (a:HopRankKnowledgeNode) WHERE a.key IN $keys
 MATCH (a)-[r]->(b) WHERE b.key IN $keys AND r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)>
@@ -128,7 +128,7 @@ RETURN properties(r) AS stored, startNode(r).id AS source, endNode(r).id AS targ
 // mode: read
 // params: graph, keys, types, direction, moment, as_of, known_at
 // The steps from each of these nodes: the neighbours' ids and the edges' weights as two lists. Undirected edges go both ways.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
 MATCH (n:HopRankKnowledgeNode {key: key}) WHERE <current(n, settled, $as_of, $known_at)>
@@ -147,7 +147,7 @@ RETURN n.id AS id, ids, weights;
 // names: graph_label, graph_vector
 // The nodes with the nearest embeddings, and how many of the nearest were looked at. A score is (1 + cosine) / 2.
 CYPHER 25
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:<graph_label>)
 SEARCH n IN (VECTOR INDEX <graph_vector> FOR $vector LIMIT $limit) SCORE AS score
@@ -158,7 +158,7 @@ RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [r
 // mode: read
 // params: graph, index, text, limit, moment, as_of, known_at
 // The nodes that match a full-text query best, by Lucene's BM25 on the graph's own index, and how many matches were looked at.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS n, score
 WITH collect([n.id, score, <current(n, settled, $as_of, $known_at)>]) AS found
@@ -168,7 +168,7 @@ RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [r
 // mode: read
 // params: graph, projection, label, direction, moment, as_of, known_at
 // Project a graph for PageRank: edges point in the direction in which they are followed, undirected ones in both.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 CALL (settled) {
   MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
@@ -189,7 +189,7 @@ RETURN gds.graph.project($projection, source, target, {relationshipProperties: {
 // mode: read
 // params: graph, projection, label, moment, as_of, known_at
 // Project a graph with all edges undirected, for communities.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 CALL (settled) {
   MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
@@ -216,7 +216,7 @@ RETURN gds.util.asNode(nodeId).id AS id, communityId AS community;
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // The endpoints, the weight and the direction of every edge: what PageRank reads where there is no GDS.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (a:$($label))-[r]->(b) WHERE r.key IS NOT NULL AND <joined(a, r, b, settled, $as_of, $known_at)>
 RETURN a.id AS source, b.id AS target, r.weight AS weight, r.directed AS directed;
@@ -225,7 +225,7 @@ RETURN a.id AS source, b.id AS target, r.weight AS weight, r.directed AS directe
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // The ids of a graph's nodes.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label)) WHERE <current(n, settled, $as_of, $known_at)>
 RETURN n.id AS id;
@@ -266,7 +266,7 @@ RETURN collect(id) AS ids, collect(score) AS scores, mass;
 // mode: read
 // params: graph, label, moment, as_of, known_at
 // Ids and embeddings of a graph's nodes that have an embedding.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label)) WHERE n.embedding IS NOT NULL AND <current(n, settled, $as_of, $known_at)>
 RETURN n.id AS id, n.embedding AS embedding;

@@ -18,3 +18,9 @@
 // fragment: settled(graph, moment)
 // Every node and edge of the graph is visible at that moment: "any", or "now" in a graph where nothing has an end or begins later.
 <moment> = 'any' OR (<moment> = 'now' AND <graph>.temporal IS NULL)
+
+// fragment: known_graph(id)
+// The graph, as `g`; one that was dropped or replaced ends the query by a division by zero, which the client takes for Superseded: to a
+// caller no row would mean a graph without nodes. A graph that is being loaded has a writer.
+OPTIONAL MATCH (g:HopRankKnowledgeGraph {id: <id>}) WHERE g.name IS NOT NULL OR g.writer IS NOT NULL
+WITH g WHERE 1 / CASE WHEN g IS NULL THEN 0 ELSE 1 END = 1

@@ -27,6 +27,7 @@ from pipeline.errors import (
     ServerLost,
     ServerUnreachable,
     ServerUnsupported,
+    Superseded,
     first_line,
 )
 from pipeline.telemetry import leaf, place_of
@@ -48,6 +49,9 @@ _OUT_OF_TIME = "Neo.ClientError.Transaction.TransactionTimedOut"
 
 _ENDED = ("Neo.ClientError.Transaction.LockClientStopped", "Neo.ClientError.Transaction.Terminated")
 """Error codes of a transaction that was terminated, for time or otherwise; the first while it waited for a lock."""
+
+_GONE_MEANWHILE = "Neo.ClientError.Statement.ArithmeticError"
+"""Error code of a query that ends itself, because what it reads is gone; see ``known_corpus`` in the queries."""
 
 _BOOKMARK_UNKNOWN = (
     "Neo.ClientError.Transaction.InvalidBookmark",
@@ -401,6 +405,9 @@ class Client(AbstractContextManager["Client"]):
             if self._forget_unknown(error):
                 problem = f"Neo4j at {uri} doesn't know what was written last ({first_line(error)})."
                 raise ServerLost(problem, _AGAIN) from error
+            if error.code == _GONE_MEANWHILE:
+                problem = f"What the query {asked[-1]!r} reads was replaced or dropped while it was read."
+                raise Superseded(problem, "Ask again.") from error
             if not _is_ended(error):
                 raise
             late = time.monotonic() - begun >= (self._limits[kind] or math.inf)

@@ -114,8 +114,20 @@ class CorpusHandle:
         return Superseded(f"The corpus {self.name!r} was replaced while it was read.", "Ask again.")
 
     def stream(self, name: str, /, **params: Any) -> Iterator[Record]:
-        """Run the read query ``name`` and yield its rows; see :meth:`pipeline.db.client.Client.stream`."""
-        return self.client.stream(name, self._names(name), **self.params(name, params))
+        """Run the read query ``name`` and yield its rows; see :meth:`pipeline.db.client.Client.stream`.
+
+        After the last it raises Superseded if the corpus was dropped or if a later generation is visible: the rows may
+        lack what was deleted meanwhile. It raises the same instead of yielding none.
+        """
+        yield from self.client.stream(name, self._names(name), **self.params(name, params))
+        if self.newest().generation > self.generation:
+            raise self.superseded()
+
+    def newest(self) -> Self:
+        """Return the handle of the generation that is visible now; raises Superseded if the corpus was dropped."""
+        if rows := self.read("corpus_size"):
+            return self.at(rows[0]["generation"])
+        raise self.superseded()
 
     def write(self, name: str, /, **params: Any) -> list[Record]:
         """Run the write query ``name``; see :meth:`pipeline.db.client.Client.write`."""

@@ -22,7 +22,7 @@ use it::
     <item>.since <= <generation> AND <item>.until > <generation>
 
 A query uses it as ``<visible(c, $generation)>``, which the loader replaces by the text: in parentheses, but for
-clauses, which begin with MATCH or CALL. Arguments are variables, properties or parameters.
+clauses, which begin with MATCH, OPTIONAL MATCH or CALL. Arguments are variables, properties or parameters.
 """
 
 import re
@@ -98,7 +98,7 @@ class Fragment:
                 raise ValueError(f"{self.name} can't be given {argument!r}")
         filled = dict(zip(self.parameters, arguments, strict=True))
         text = _PLACEHOLDER.sub(lambda match: filled[match[1]], self.text)
-        return text if text.startswith(("MATCH", "CALL")) else f"({text})"
+        return text if text.startswith(("MATCH", "OPTIONAL MATCH", "CALL")) else f"({text})"
 
 
 NO_FRAGMENTS: Mapping[str, Fragment] = MappingProxyType({})

@@ -37,8 +37,11 @@ def ask(
 ) -> Iterator[Answered[Asked, Answer]]:
     """Yield the answer of each ranking to each query, one at a time: rankings and queries in their order.
 
-    A ranking is asked the first query once beforehand, so that no latency includes what is made at first use.
+    A ranking is asked the first query once beforehand, so that no latency includes what is made at first use. Raises
+    QuerySetError if there is no query.
     """
+    if not queries:
+        raise QuerySetError("There is no question to ask, so nothing can be measured.", "Give judged questions.")
     for name, rank in rankings.items():
         with progress.stage(f"search: {name}", len(queries)) as done:
             rank(queries[0])
@@ -52,9 +55,23 @@ def ask(
 def means(
     answered: Iterable[Answered[Asked, Answer]], measure: Callable[[Asked, Answer], Measures]
 ) -> dict[str, dict[str, float]]:
-    """Return the mean over queries of each measure of the answers, by ranking."""
-    measured = grouped((one.ranking, measure(one.query, one.answer)) for one in answered)
+    """Return the mean over queries of each measure of the answers, by ranking.
+
+    Raises QuerySetError if all answers of all rankings are empty (false): what was asked is gone, or was never there.
+    """
+    answers = list(answered)
+    check_found(one.answer for one in answers)
+    measured = grouped((one.ranking, measure(one.query, one.answer)) for one in answers)
     return {ranking: mean_measures(rows) for ranking, rows in measured.items()}
+
+
+def check_found(answers: Iterable[object]) -> None:
+    """Raise QuerySetError unless one of the answers isn't empty: figures of nothing would look like a bad ranking."""
+    if not any(answers):
+        raise QuerySetError(
+            "No ranking found anything for any question, so nothing was measured.",
+            "Look whether what is asked still has its texts: hoprank corpus show.",
+        )
 
 
 def latencies(answered: Iterable[Answered[Asked, Answer]]) -> dict[str, dict[str, float]]:

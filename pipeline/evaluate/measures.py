@@ -139,10 +139,11 @@ def measure_results(
 
 
 def mean_measures(measured: Iterable[Measures]) -> dict[str, float]:
-    """Return the mean of each measure over queries, of ``MEASURES`` or others; 0 of ``MEASURES`` if there are none."""
+    """Return the mean of each measure over queries; raises QuerySetError if there are none."""
     rows = list(measured)
-    names = rows[0] if rows else MEASURES
-    return {name: math.fsum(row[name] for row in rows) / max(len(rows), 1) for name in names}
+    if not rows:
+        raise QuerySetError("There is no query to average over.", "Give judged queries.")
+    return {name: math.fsum(row[name] for row in rows) / len(rows) for name in rows[0]}
 
 
 def _found(query: Query, ranked: Sequence[str]) -> int:

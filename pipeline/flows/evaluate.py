@@ -19,7 +19,7 @@ from pipeline.evaluate.answers import holds_answer, with_answers
 from pipeline.evaluate.calibration import Calibration
 from pipeline.evaluate.calibration import calibrate as calibrate_links
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_dataset, read_document_ids
-from pipeline.evaluate.harness import ask, chunk_documents
+from pipeline.evaluate.harness import ask, check_found, chunk_documents
 from pipeline.evaluate.measures import MEASURES, QueryResult, check_measures, document_ranking
 from pipeline.evaluate.report import Report, Run, build_report
 from pipeline.flows.ingest import ingest_documents
@@ -95,11 +95,13 @@ def measure(
 ) -> Report:
     """Search an existing corpus for a dataset's queries by each leg, and measure, also by ``measures``.
 
-    Relevant documents that the corpus doesn't have count as not found. Raises QuerySetError if it has none of them.
+    Relevant documents that the corpus doesn't have count as not found. Raises QuerySetError if it has none of them, or
+    if no leg finds anything.
     """
     retriever = hoprank.retriever(corpus_name)
     dataset = fitted(dataset, open_corpus(hoprank.client, corpus_name))
     results = run_legs(retriever, dataset, legs, progress or Progress())
+    check_found(result.ranking for result in results)
     corpus = retriever.corpus.record
     # Figures depend on the settings of the search, how the corpus was made, the model, and the server.
     circumstances = {

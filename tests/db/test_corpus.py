@@ -11,7 +11,8 @@ from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.queries import load_queries
-from pipeline.errors import CorpusError
+from pipeline.errors import CorpusError, Superseded
+from pipeline.flows.maintain import drop
 
 FILLED_IN = {"corpus", "label", "index", "generation"}
 
@@ -73,12 +74,58 @@ def test_a_corpus_that_there_isnt_can_not_be_opened(client: Client, corpus_name:
         open_corpus(client, corpus_name)
 
 
-def test_a_handle_of_another_generation_sees_that_one(grown: CorpusHandle) -> None:
+def test_a_stream_of_a_superseded_generation_is_an_error_after_its_last_row(grown: CorpusHandle) -> None:
     first = grown.at(1)
+    rows = first.stream("stored_documents")
 
-    assert (keys(first), keys(grown.at(0)), keys(grown)) == ({"ada.md"}, set(), {"ada.md", "ben.md"})
+    assert next(rows)["key"] == "ada.md"
+    with pytest.raises(Superseded, match="was replaced while it was read"):
+        list(rows)
+    with pytest.raises(Superseded):
+        keys(grown.at(0))
     assert (first.generation, grown.generation) == (1, 2)
     assert first.at(2) == grown
+
+
+def test_a_stream_of_a_later_generation_is_whole(grown: CorpusHandle) -> None:
+    assert keys(grown.at(3)) == {"ada.md", "ben.md"}
+
+
+def test_what_is_read_of_a_superseded_generation_is_an_error(grown: CorpusHandle) -> None:
+    given = {"prefix": "", "after": "", "limit": 9}
+
+    assert len(grown.read("documents_after", **given)) == 2
+    with pytest.raises(Superseded, match="'documents_after' reads was replaced or dropped"):
+        grown.at(1).read("documents_after", **given)
+
+
+def test_what_is_read_of_a_dropped_corpus_is_an_error(hoprank: HopRank, corpus_name: str) -> None:
+    hoprank.add([{"id": "a", "text": "Ada met Ben."}, {"id": "b", "text": "Ben met Cleo."}], corpus_name)
+    corpus = open_corpus(hoprank.client, corpus_name)
+    graph = hoprank.open_graph(corpus_name)
+    begun = corpus.stream("stored_documents")
+    next(begun)
+    drop(hoprank.client, corpus_name)
+    reads: list[Callable[[], object]] = [
+        lambda: list(begun),
+        lambda: keys(corpus),
+        lambda: list(corpus.stream("visible_vectors")),
+        lambda: corpus.read("documents_after", prefix="", after="", limit=9),
+        lambda: corpus.read("top_entities", limit=9),
+        lambda: corpus.read("vault_passages", keys=["a"]),
+        corpus.newest,
+        graph.size,
+        lambda: graph.get_node("a"),
+        lambda: list(graph.nodes()),
+        lambda: list(graph.edges()),
+        lambda: graph.importance(3),
+        graph.communities,
+        lambda: graph.search("Who met Ben?"),
+    ]
+
+    for read in reads:
+        with pytest.raises(Superseded):
+            read()
 
 
 def test_it_reads_with_the_names_of_its_indexes(grown: CorpusHandle) -> None:

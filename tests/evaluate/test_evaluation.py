@@ -14,8 +14,9 @@ from pipeline import HopRank
 from pipeline.cli.views.evaluation import report_table
 from pipeline.db.catalogue import get_corpus
 from pipeline.errors import CorpusError, QuerySetError
-from pipeline.evaluate.datasets import read_dataset
+from pipeline.evaluate.datasets import Dataset, Query, read_dataset
 from pipeline.evaluate.measures import MEASURES
+from pipeline.examples import example_corpus, example_queryset
 from pipeline.flows.evaluate import measure
 from pipeline.progress import Progress
 from pipeline.retrieve.legs import Leg
@@ -212,3 +213,25 @@ def test_measuring_names_missing_documents_and_refuses_a_corpus_without_any(
     others = replace(dataset, queries=tuple(replace(one, relevant={"griffin": 1.0}) for one in dataset.queries))
     with pytest.raises(QuerySetError, match="'griffin'"):
         measure(hoprank, others, corpus_name, 3, 0.0)
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_examples_are_as_they_were(hoprank: HopRank, corpus_name: str) -> None:
+    hoprank.ingest(example_corpus(), corpus=corpus_name)
+
+    report = hoprank.evaluate(example_queryset(), corpus=corpus_name, legs=[Leg.VECTOR, Leg.FULLTEXT, Leg.WHOLE])
+
+    metrics: Any = report.to_json()["metrics"]
+    assert {leg: [of["recall@5"], of["mrr"]] for leg, of in metrics.items()} == {
+        "vector": pytest.approx([0.736, 0.909], abs=0.02),
+        "fulltext": pytest.approx([0.76, 0.984], abs=0.02),
+        "hoprank": pytest.approx([0.857, 0.977], abs=0.02),
+    }
+
+
+def test_an_evaluation_that_finds_nothing_at_all_is_an_error(hoprank: HopRank, corpus_name: str) -> None:
+    hoprank.add([{"id": "otter", "text": "The otter swims."}], corpus_name)
+    dataset = Dataset("words", (Query("q1", "zyzzyva", {"otter": 1.0}),))
+
+    with pytest.raises(QuerySetError, match="No ranking found anything"):
+        measure(hoprank, dataset, corpus_name, 1, 0.0, legs=[Leg.FULLTEXT])

@@ -109,6 +109,17 @@ def test_measures_and_latencies_are_averaged_by_ranking() -> None:
     assert latencies(answered) == {"a": {"p50": 15.0, "p95": 19.5}, "b": {"p50": 5.0, "p95": 5.0}}
 
 
+def test_figures_of_nothing_are_an_error() -> None:
+    empty: list[Answered[str, list[str]]] = [Answered("a", "q", [], 1.0), Answered("b", "q", [], 1.0)]
+
+    with pytest.raises(QuerySetError, match="No ranking found anything"):
+        means(empty, lambda _, answer: {"found": len(answer)})
+    with pytest.raises(QuerySetError, match="No ranking found anything"):
+        means([], lambda *_: {})
+    with pytest.raises(QuerySetError, match="no question to ask"):
+        list(ask([], {"a": str}, Progress()))
+
+
 def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
     (tmp_path / "queries.jsonl").write_text('{"id": "q", "query": "?"}', encoding="utf-8")
     (tmp_path / "qrels.tsv").write_text("query\tdocument\trelevance\nq\ta\t1\n", encoding="utf-8")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.errors import GraphError, QuestionError
+from pipeline.errors import GraphError, QuestionError, Superseded
 from pipeline.knowledge import Direction
 from pipeline.knowledge.search import GraphRankings, random_walks
 from pipeline.knowledge.store.memory import MemoryStore
@@ -281,3 +281,29 @@ def test_a_projection_that_was_dropped_is_made_again(small: KnowledgeGraph, cyph
     small.drop()
     label = small._store.graph.id  # type: ignore[attr-defined]
     assert not [row["name"] for row in cypher(mine) if label in row["name"]]
+
+
+def test_reads_of_a_graph_that_was_dropped_are_errors(small: KnowledgeGraph) -> None:
+    small.search("worda")
+    begun = iter(small.nodes())
+    next(begun)
+    small.drop()
+
+    reads: list[Callable[[], object]] = [
+        lambda: list(begun),
+        small.size,
+        lambda: small.get_node("a"),
+        lambda: small.get_edge("a"),
+        lambda: list(small.nodes()),
+        lambda: list(small.edges()),
+        lambda: small.get_neighbors("a"),
+        lambda: small.find_path("a", "c"),
+        lambda: small.nearest(VECTORS["a"]),
+        small.importance,
+        small.communities,
+        small.to_memory,
+        lambda: small.search("worda"),
+    ]
+    for read in reads:
+        with pytest.raises(Superseded):
+            read()

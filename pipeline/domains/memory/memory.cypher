@@ -5,7 +5,7 @@
 // mode: read
 // params: graph, label, name, type, scope, moment, as_of, known_at
 // The entities with this name or alias, whatever its case; of a type and scope unless these are null.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled, toLower($name) AS wanted
 MATCH (n:$($label))
 WHERE n.name IS NOT NULL AND (n.id = $name OR toLower(n.name) = wanted OR any(alias IN n.aliases WHERE toLower(alias) = wanted))
@@ -30,7 +30,7 @@ RETURN n.id AS id, n.type AS type, n.name AS name, coalesce(n.aliases, []) AS al
 // params: graph, type, scope, limit, moment, as_of, known_at
 // The entities of a type that are there, those with the most mentions first. An entity is there while something holds of it, or if
 // nothing is known of it at all.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:HopRankKnowledgeNode {graph: $graph, type: $type})
 WHERE n.name IS NOT NULL AND ($scope IS NULL OR n.scope = $scope) AND <current(n, settled, $as_of, $known_at)>
@@ -42,7 +42,7 @@ RETURN properties(n) AS stored ORDER BY n.mention_count DESC, n.id LIMIT $limit;
 // mode: read
 // params: graph, keys, moment, as_of, known_at
 // Those of these entities that are there; see memory_entities_of_type.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
 MATCH (n:HopRankKnowledgeNode {key: key})
@@ -54,7 +54,7 @@ RETURN n {.*, embedding: null} AS stored;
 // mode: read
 // params: graph, keys, types, excluded, direction, limit, moment, as_of, known_at
 // The facts of entities in a direction, heaviest first, each with the other entity. Mentions count only if a type names them.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
 MATCH (n:HopRankKnowledgeNode {key: key})-[r]-(m:HopRankKnowledgeNode)
@@ -69,7 +69,7 @@ ORDER BY weight DESC, confidence DESC, id LIMIT $limit;
 // mode: read
 // params: graph, groups, excluded, limit, moment, as_of, known_at
 // The facts among the entities of each group of keys, heaviest first; `place` is the group's place in the list, from 0.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 UNWIND range(0, size($groups) - 1) AS place
 CALL (place, settled) {
@@ -87,7 +87,7 @@ RETURN place, properties(r) AS stored, source, target;
 // mode: read
 // params: graph, groups, limit, moment, as_of, known_at
 // The entities with the most mentions of each group of keys; `place` is the group's place in the list, from 0.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 UNWIND range(0, size($groups) - 1) AS place
 CALL (place, settled) {
@@ -110,7 +110,7 @@ ORDER BY coalesce(valid, ''), created, source, target;
 // mode: read
 // params: graph, label, excluded, type, scope, limit, moment, as_of, known_at
 // The entities with the most facts, and how many lead out of and into them.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:$($label))
 WHERE n.name IS NOT NULL AND ($type IS NULL OR n.type = $type) AND ($scope IS NULL OR n.scope = $scope)
@@ -165,7 +165,7 @@ RETURN n.id AS id;
 // mode: read
 // params: graph, keys, type, moment, as_of, known_at
 // The nodes of the texts that mention each of these entities.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 UNWIND $keys AS key
 MATCH (n:HopRankKnowledgeNode {key: key})<-[r]-(m:HopRankKnowledgeNode)
@@ -176,6 +176,7 @@ RETURN n.id AS entity, collect(m.id) AS memories;
 // mode: read
 // params: corpus, ids, generation
 // Texts by the ids of their documents: their metadata, and the offsets and texts of their chunks in order.
+<still_visible($corpus, $generation)>
 MATCH (d:HopRankDocument) WHERE d.id IN $ids AND <visible(d, $generation)>
 MATCH (c:HopRankChunk {corpus: $corpus, document: d.key}) WHERE <visible(c, $generation)>
 WITH d, c ORDER BY c.ordinal
@@ -219,7 +220,7 @@ RETURN DISTINCT m.id AS id;
 // mode: read
 // params: graph, keys, type, moment, as_of, known_at
 // The entities that the texts of these nodes mention, those that most of them mention first.
-MATCH (g:HopRankKnowledgeGraph {id: $graph})
+<known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
 MATCH (n:HopRankKnowledgeNode)-[r]->(m:HopRankKnowledgeNode)
 WHERE n.key IN $keys AND r.key IS NOT NULL AND r.type = $type AND <joined(n, r, m, settled, $as_of, $known_at)>

@@ -45,6 +45,10 @@ class Answer:
     ranking: tuple[tuple[str, str], ...]
     searched: tuple[str, ...]
 
+    def __bool__(self) -> bool:
+        """Return whether any document was found."""
+        return bool(self.ranking)
+
 
 @dataclass(frozen=True, slots=True)
 class FailedQuery:

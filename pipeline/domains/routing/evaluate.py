@@ -10,19 +10,22 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from pipeline.api import HopRank
+from pipeline.db.catalogue import find_corpus
+from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.routing.api import Projects
 from pipeline.domains.routing.compare import RoutingReport, compare
 from pipeline.domains.routing.index import describe
 from pipeline.domains.routing.learn.proposals import accept, propose
 from pipeline.domains.routing.project_graph import ProjectGraph
-from pipeline.domains.routing.querysets import read_folder, read_queryset
+from pipeline.domains.routing.querysets import RoutingQuerySet, read_folder, read_queryset
 from pipeline.domains.routing.schema import REFERENCE, Project
 from pipeline.domains.routing.settings import RoutingSettings
-from pipeline.errors import GraphError
+from pipeline.errors import GraphError, QuerySetError
 from pipeline.flows.evaluate import temporary
 from pipeline.flows.ingest import sync_documents
 from pipeline.grouping import grouped
 from pipeline.ingest.sources import read
+from pipeline.ingest.update.stored import stored_documents
 from pipeline.progress import Progress
 from pipeline.records import Document
 
@@ -40,11 +43,26 @@ def evaluate(
     """
     progress = progress or Progress()
     if not path.is_dir():
-        return compare(Projects(hoprank, graph), read_queryset(path), progress)
+        return _compare(hoprank, Projects(hoprank, graph), read_queryset(path), progress)
     queryset, project_of = read_folder(path)
     with temporary(hoprank.client, keep) as name:
         register(hoprank, path / "corpus.jsonl", project_of, name, progress)
-        return compare(Projects(hoprank, name), queryset, progress)
+        return _compare(hoprank, Projects(hoprank, name), queryset, progress)
+
+
+def _compare(hoprank: HopRank, projects: Projects, queryset: RoutingQuerySet, progress: Progress) -> RoutingReport:
+    """Measure a queryset; raises QuerySetError if no expected project has a document that answers a query."""
+    report = compare(projects, queryset, progress)
+    corpora = {one.id: one.corpus for one in projects.graph.list_nodes()}
+    for name in dict.fromkeys(name for query in queryset.queries for name in query.projects):
+        keys = {key for query in queryset.queries for of, key in query.documents if of in ("", name)}
+        corpus = find_corpus(hoprank.client, corpora[name])
+        if corpus and not keys.isdisjoint(stored_documents(CorpusHandle(hoprank.client, corpus))):
+            return report
+    raise QuerySetError(
+        f"queryset {queryset.name!r}: no expected project has any of the documents that answer its queries",
+        "Index the projects that it was written for: hoprank route index.",
+    )
 
 
 def register(

@@ -16,7 +16,7 @@ from pipeline.domains.vault.links import NoteResolver, documents
 from pipeline.domains.vault.note import Folder
 from pipeline.domains.vault.related import Ranking, ranked_keys, related_scores
 from pipeline.domains.vault.sources import read_folder, reread
-from pipeline.domains.vault.stored import read_graph
+from pipeline.domains.vault.stored import NoteGraph, read_graph
 from pipeline.errors import SourceError
 from pipeline.evaluate.datasets import Query
 from pipeline.evaluate.harness import ask, means
@@ -73,20 +73,28 @@ def evaluate(
     with temporary(hoprank.client) as name:
         source = documents(without_links(read, hidden))
         ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, source, name, progress=progress)
-        graph = read_graph(open_corpus(hoprank.client, name))
+        # Its vectors are read when they are first asked for: while the corpus is there.
+        metrics = _measure(read_graph(open_corpus(hoprank.client, name)), hidden, progress or Progress())
+    ends = {key for pair in hidden for key in pair}
+    return VaultReport(metrics, len(read.notes), len(pairs), len(hidden), len(ends), hide, seed)
+
+
+def _measure(graph: NoteGraph, hidden: set[Pair], progress: Progress) -> dict[str, dict[str, float]]:
+    """Return the measures of each ranking of the notes related to an end of a hidden pair, by the other ends."""
+    if not len(graph.passages[0]):
+        raise SourceError("No note of the vault has a passage, so nothing can be measured.", "Give another vault.")
     gold = grouped(ends for first, second in hidden for ends in ((first, second), (second, first)))
 
     @cache  # the rankings of a note are computed together
-    def measured(key: str) -> dict[Ranking, dict[str, float]]:
+    def ranked(key: str) -> dict[Ranking, Sequence[str]]:
         excluded = {key, *graph.neighbours(key)}
-        query = Query(key, key, dict.fromkeys(gold[key], 1.0))
-        rankings = {of: ranked_keys(graph, scores, excluded) for of, scores in related_scores(graph, key).items()}
-        return {of: measure_query(query, ranking) for of, ranking in rankings.items()}
+        return {of: ranked_keys(graph, scores, excluded) for of, scores in related_scores(graph, key).items()}
 
-    rankings = {of.value: partial(lambda of, key: measured(key)[of], of) for of in Ranking}
-    answered = ask(sorted(gold), rankings, progress or Progress())
-    metrics = means(answered, lambda _, measures: {name: measures[name] for name in MEASURES})
-    return VaultReport(metrics, len(read.notes), len(pairs), len(hidden), len(gold), hide, seed)
+    def measure(key: str, ranking: Sequence[str]) -> dict[str, float]:
+        return measure_query(Query(key, key, dict.fromkeys(gold[key], 1.0)), ranking, MEASURES)
+
+    rankings = {of.value: partial(lambda of, key: ranked(key)[of], of) for of in Ranking}
+    return means(ask(sorted(gold), rankings, progress), measure)
 
 
 def linked_pairs(folder: Folder) -> list[Pair]:

@@ -22,6 +22,7 @@ ORDER BY source, target, c.ordinal;
 // mode: read
 // params: corpus, keys, generation
 // The visible passages of some notes, in order.
+<still_visible($corpus, $generation)>
 UNWIND $keys AS key
 MATCH (c:HopRankChunk {corpus: $corpus, document: key})
 WHERE <visible(c, $generation)>

@@ -58,8 +58,8 @@ class CorpusStore:
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""
-        rows = self.corpus.read("corpus_counts")
-        return GraphSize(rows[0]["nodes"], rows[0]["edges"]) if rows else GraphSize(0, 0)
+        (row,) = self.corpus.read("corpus_counts")
+        return GraphSize(row["nodes"], row["edges"])
 
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
         """Return the existing nodes with these ids, by id."""
@@ -73,7 +73,7 @@ class CorpusStore:
         key, value = having or (None, None)
         if label is not None or key in _BOOKKEEPING or (node_type is not None and node_type not in _TYPES):
             return ()
-        return map(_node, self.corpus.stream("corpus_scan", type=node_type, property=key, value=value))
+        return map(_node, self.corpus.newest().stream("corpus_scan", type=node_type, property=key, value=value))
 
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
         """Return the edge with this id, or None, by a scan of all edges."""
@@ -81,7 +81,7 @@ class CorpusStore:
 
     def scan_edges(self, edge_type: str | None = None) -> Iterable[KnowledgeEdge]:
         """Return every edge, streamed, or those of a type."""
-        return map(_edge, self.corpus.stream("corpus_edges", type=edge_type))
+        return map(_edge, self.corpus.newest().stream("corpus_edges", type=edge_type))
 
     def edges_of_node(self, node_id: str, direction: Direction, edge_type: str | None) -> Iterable[KnowledgeEdge]:
         """Return the edges from a node to its neighbours."""
@@ -99,20 +99,20 @@ class CorpusStore:
 
     def nearest(self, vector: Sequence[float], limit: int) -> Mapping[str, float]:
         """Return the cosines of the ``limit`` chunks nearest to a vector, by id."""
-        rows = self.corpus.read("vector_candidates", vector=list(vector), limit=limit)
-        return vector_ranking(rows[0]).scores if rows else {}
+        row = self.corpus.read_visible("vector_candidates", vector=list(vector), limit=limit)
+        return vector_ranking(row).scores
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
         """Return the BM25 scores of the ``limit`` chunks that match a text best, by id."""
-        rows = self.corpus.read("fulltext_candidates", text=fulltext_query(text), limit=limit)
-        return fulltext_ranking(rows[0]).scores if rows else {}
+        row = self.corpus.read_visible("fulltext_candidates", text=fulltext_query(text), limit=limit)
+        return fulltext_ranking(row).scores
 
     def pagerank(
         self, seeds: Mapping[str, float] | None, restart_prob: float, direction: Direction, limit: int
     ) -> Mapping[str, float]:
         """Return the ``limit`` highest shares of PageRank, by id; GDS computes them on a projection."""
-        counts = self.corpus.read("corpus_counts")
-        if not counts or not counts[0]["nodes"] or (seeds is not None and not seeds):
+        (counts,) = self.corpus.read("corpus_counts")
+        if not counts["nodes"] or (seeds is not None and not seeds):
             return {}
         if not self.corpus.client.has_gds:
             edges = ((edge.source, edge.target, edge.weight, edge.directed) for edge in self.scan_edges())
@@ -123,7 +123,7 @@ class CorpusStore:
             return self.corpus.read("project_corpus", projection=name, direction=direction.value, undirected=UNDIRECTED)
 
         run = analysis.gds_pagerank(self.corpus.read, "corpus_pagerank", seeds, restart_prob, limit)
-        projection = Projection(self.corpus.id, analysis.VIEW, counts[0]["generation"], direction.value)
+        projection = Projection(self.corpus.id, analysis.VIEW, counts["generation"], direction.value)
         return run_on_projection(self.corpus.client, projection, self._projection_megabytes, project, run)
 
     def outline(self, limit: int) -> tuple[MemoryStore, GraphSize]:

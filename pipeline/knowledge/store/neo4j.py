@@ -42,7 +42,7 @@ class Neo4jStore:
     def dimension(self) -> int | None:
         """Length of the embeddings; None while no node has one."""
         if self.graph.dimension is None:  # once it is known, it stays
-            self.graph = self._state() or self.graph
+            self.graph = self._state()
         return self.graph.dimension
 
     def check_current(self) -> None:
@@ -51,8 +51,8 @@ class Neo4jStore:
 
     def size(self) -> GraphSize:
         """Count nodes and edges."""
-        rows = self._read("graph_size", label=self.graph.label)
-        return GraphSize(rows[0]["nodes"], rows[0]["edges"]) if rows else GraphSize(0, 0)
+        (row,) = self._read("graph_size", label=self.graph.label)
+        return GraphSize(row["nodes"], row["edges"])
 
     def nodes(self, ids: Sequence[str]) -> dict[str, KnowledgeNode]:
         """Return the existing nodes with these ids, by id."""
@@ -78,7 +78,7 @@ class Neo4jStore:
     def edge(self, edge_id: str) -> KnowledgeEdge | None:
         """Return the edge with this id, or None, by an index of each of the graph's relationship types."""
         state = self._state()
-        if state is None or not state.edge_types:
+        if not state.edge_types:
             return None
         names = {"edge_types": "|".join(sorted(state.edge_types))}
         rows = self._read("edge_by_key", names, key=codec.edge_key(self.graph.id, edge_id))
@@ -138,8 +138,7 @@ class Neo4jStore:
         try:
             return self._best(limit, read)
         except ClientError:
-            if self._state() is None:
-                return []  # the graph was dropped: its index must not come back
+            self._state()  # the index of a graph that was dropped must not come back
             ensure_indexes(self.client, indexes)
             return self._best(limit, read)
 
@@ -156,7 +155,7 @@ class Neo4jStore:
         """Return the ``limit`` highest shares of PageRank, by id: by GDS on a projection, or here without GDS."""
         state = self._state()
         label = self.graph.label
-        if state is None or seeds == {} or not self._read("any_node", label=label):
+        if seeds == {} or not self._read("any_node", label=label):
             return {}
         if not self.client.has_gds:
             edges = ((row["source"], row["target"], row["weight"], row["directed"]) for row in self._followed())
@@ -220,11 +219,13 @@ class Neo4jStore:
         return self.client.read(name, names, graph=self.graph.id, **self.visibility.params(), **params)
 
     def _stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[Record]:
-        return self.client.stream(name, names, graph=self.graph.id, **self.visibility.params(), **params)
+        yield from self.client.stream(name, names, graph=self.graph.id, **self.visibility.params(), **params)
+        self._state()
 
-    def _state(self) -> NamedGraph | None:
+    def _state(self) -> NamedGraph:
+        """Return the graph as it is now; raises Superseded if it was dropped, or is being deleted."""
         rows = self.client.read("graph_state", graph=self.graph.id)
-        return NamedGraph.of(rows[0]["graph"]) if rows else None
+        return NamedGraph.of(rows[0]["graph"])
 
     def _keys(self, ids: Sequence[str]) -> Iterator[list[str]]:
         return batches((codec.node_key(self.graph.id, node_id) for node_id in dict.fromkeys(ids)), _KEY_BATCH)

@@ -15,6 +15,9 @@ from pipeline.db.catalogue import list_corpora
 from pipeline.domains.memory.evaluate import LEGS, evaluate, recall_at, session_of
 from pipeline.domains.memory.records import Memory
 from pipeline.errors import QuerySetError
+from pipeline.examples import example_corpus, example_queryset
+from pipeline.ingest.sources import read
+from pipeline.records import Document
 
 TURNS = {
     "h1/s1:1": ("Ada", "The gauge at Orme Lock sends its readings by radio."),
@@ -120,3 +123,29 @@ def test_recall_is_the_share_of_the_relevant() -> None:
 def test_a_session_is_named_by_the_key_or_by_its_names() -> None:
     assert session_of(Memory("c1/s2:3", "x", "2026-01-01")) == "c1/s2"
     assert session_of(Memory("note", "x", "2026-01-01", session="s", conversation="c")) == "c/s"
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_examples_are_as_they_were(hoprank: HopRank, tmp_path: Path) -> None:
+    # Each text is a turn, cut to the length of one; four are a session.
+    texts = sorted((one for one in read([str(example_corpus())]) if isinstance(one, Document)), key=lambda one: one.key)
+    turns = [
+        {
+            "id": one.key,
+            "text": f"{one.title}. {one.text[one.body_start :][:400]}",
+            "metadata": {"conversation": 1, "session": at // 4, "turn": at, "date": "2026-03-02", "speaker": "Ada"},
+        }
+        for at, one in enumerate(texts)
+    ]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
+    for name in ("queries.jsonl", "qrels.tsv"):
+        (tmp_path / name).write_bytes((example_queryset() / name).read_bytes())
+
+    report = evaluate(hoprank, tmp_path)
+
+    assert {leg: [of["turn_recall@5"], of["session_recall@5"]] for leg, of in report.metrics.items()} == {
+        "bm25": pytest.approx([0.671, 0.736], abs=0.02),
+        "vector": pytest.approx([0.643, 0.74], abs=0.02),
+        "hybrid": pytest.approx([0.713, 0.771], abs=0.02),
+        "hoprank": pytest.approx([0.748, 0.798], abs=0.02),
+    }

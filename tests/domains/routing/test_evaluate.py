@@ -82,6 +82,25 @@ def test_the_ceiling_searches_the_expected_projects_alone(report: RoutingReport)
     assert report.modes["graph"]["searched"] <= 3
 
 
+def test_the_figures_of_the_example_are_as_they_were(report: RoutingReport) -> None:
+    found = {mode: [report.modes[mode][name] for name in ("mrr", "recall@10")] for mode in MODES}
+
+    assert found == {
+        "all": pytest.approx([0.619, 1.0], abs=0.02),
+        "oracle": pytest.approx([1.0, 1.0], abs=0.02),
+        "graph": pytest.approx([0.479, 0.625], abs=0.02),
+    }
+
+
+def test_documents_that_no_project_has_are_an_error(hoprank: HopRank, town: Town, tmp_path: Path) -> None:
+    query = {"id": "1", "query": "orders", "expected_repos": ["ledger"], "expected_docs": ["nowhere.md"]}
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps({"queries": [query]}), encoding="utf-8")
+
+    with pytest.raises(QuerySetError, match="no expected project has any of the documents"):
+        evaluate(hoprank, path, graph=town.graph)
+
+
 def test_the_example_queries_fail_in_each_of_the_four_ways(report: RoutingReport) -> None:
     failed = {(one.mode, one.query): one.category for one in report.failures}
 

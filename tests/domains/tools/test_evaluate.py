@@ -20,6 +20,7 @@ from pipeline.errors import QuerySetError, SourceError
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.progress import Progress
 from pipeline.records import Vector
+from tests.domains.tools.sixty import SIXTY, THIRTY
 
 MEASURES = ["recall@5", "recall@10", "ndcg@10", "perfect@10"]
 CORPUS: list[dict[str, Any]] = [
@@ -167,3 +168,22 @@ def test_judgements_of_unknown_tools_count_as_not_found_and_are_named(hoprank: H
     assert report.remarks == (
         "Not in the corpus, so that they count as not found: 1 of 3 relevant documents ('sheep').",
     )
+
+
+@pytest.mark.slow
+def test_the_figures_of_sixty_tools_are_as_they_were(hoprank: HopRank, tmp_path: Path) -> None:
+    corpus = [{"id": tool.id, "title": tool.name, "text": tool.description} for tool in SIXTY.tools]
+    of = {tool.name: tool.id for tool in SIXTY.tools}
+    tasks = [one for one in THIRTY if one.task]
+    queries = [{"id": str(at), "query": one.task} for at, one in enumerate(tasks)]
+    judged = [f"{at}\t{of[name]}\t1\n" for at, one in enumerate(tasks) for name in one.tools.split()]
+    write(tmp_path, corpus=corpus, queries=queries, qrels="query\ttool\trelevance\n" + "".join(judged))
+
+    report = evaluate(build, hoprank, tmp_path)
+
+    assert {name: [of[key] for key in ("recall@5", "ndcg@10")] for name, of in report.metrics.items()} == {
+        "vector": pytest.approx([0.902, 0.918], abs=0.02),
+        "bm25": pytest.approx([0.97, 0.987], abs=0.02),
+        "hybrid": pytest.approx([0.955, 0.953], abs=0.02),
+        "hoprank": pytest.approx([1.0, 0.958], abs=0.02),
+    }

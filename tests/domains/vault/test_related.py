@@ -14,14 +14,15 @@ import pytest
 import pipeline.flows.ingest
 from pipeline import HopRank
 from pipeline.db.catalogue import list_corpora
-from pipeline.db.corpus import CorpusHandle
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.vault.evaluate import evaluate, linked_pairs, without_links
 from pipeline.domains.vault.links import NoteResolver, documents
 from pipeline.domains.vault.note import ANY, Folder, Note, NoteType
 from pipeline.domains.vault.related import Ranking, related_notes, related_scores
 from pipeline.domains.vault.sources import read_folder
-from pipeline.domains.vault.stored import NoteGraph, NoteLink, Rows
-from pipeline.errors import SourceError
+from pipeline.domains.vault.stored import NoteGraph, NoteLink, Rows, read_graph
+from pipeline.errors import SourceError, Superseded
+from pipeline.flows.maintain import drop
 from pipeline.records import Vector
 from tests.domains.vault.apiary import NOTES
 
@@ -141,6 +142,9 @@ def test_a_measurement_prints_three_rankings_and_leaves_nothing(hoprank: HopRank
     whole = first.metrics["hoprank"]["recall@10"]
     assert whole >= max(first.metrics[name]["recall@10"] for name in ("vector", "links")) > 0
     assert {corpus.name for corpus in list_corpora(hoprank.client)} == before
+    assert {name: measures["recall@10"] for name, measures in first.metrics.items()} == pytest.approx(
+        {"vector": 0.833, "links": 0.470, "hoprank": 0.833}, abs=0.02
+    )
 
 
 @pytest.mark.slow
@@ -195,3 +199,13 @@ def test_a_scope_cuts_notes_and_their_links() -> None:
     assert list(scoped.notes) == ["n00000.md"]
     assert scoped.links == ()
     assert mixed.scoped(ANY) is mixed
+
+
+def test_vectors_of_a_vault_that_was_dropped_are_an_error(hoprank: HopRank, corpus_name: str) -> None:
+    hoprank.add([{"id": "a.md", "text": "Bees."}, {"id": "b.md", "text": "Honey."}], corpus_name)
+    graph = read_graph(open_corpus(hoprank.client, corpus_name))
+    drop(hoprank.client, corpus_name)
+
+    for read in (lambda: graph.passages, lambda: graph.sentences, lambda: related_notes(graph, "a.md", 1)):
+        with pytest.raises(Superseded, match=corpus_name):
+            read()

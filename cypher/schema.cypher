@@ -68,9 +68,10 @@
 // THE SERVICE. `hoprank serve` writes them (cypher/jobs.cypher).
 //
 //   (:HopRankServiceJob {id, kind, corpus, state, attempt, created_at, started_at, finished_at, request, progress, result, problem,
-//                 host, owner, seen, cancelling})
+//                 host, owner, seen, cancelling, deaths, tried_since, not_before})
 //       An ingest or sync of the corpus with that name; one that reads paths, of the machine `host` alone. `request`, `progress`, `result` and `problem` are JSON. `owner` is
-//       the process that runs it, which was `seen` last at that time of the server, in milliseconds.
+//       the process that runs it, which was `seen` last at that time of the server, in milliseconds. While another process
+//       writes its corpus it waits, `not_before` that time and `tried_since` then. `deaths` counts the services that died while they ran it.
 //
 // KNOWLEDGE GRAPHS. Python's KnowledgeGraph, `hoprank graph import` and `hoprank skills build` write them
 // (cypher/knowledge/). They share nothing with corpora. NAME is a property of a node or edge as Neo4j stores it, `p.NAME`

@@ -39,6 +39,7 @@ PARAMS: Mapping[str, Any] = {
     "damping": 0.85,
     "database": "neo4j",
     "stale": ["host/1/1.0/x"],
+    "died": True,
     "dimension": 384,
     "direction": "out",
     "edge_types": ["REQUIRES"],

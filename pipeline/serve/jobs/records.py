@@ -69,7 +69,7 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error that ended a job: the name of its class, the message, and what to do about it."""
+    """An error that ended or defers a job: the name of its class, the message, and what to do about it."""
 
     type: str
     message: str
@@ -80,8 +80,9 @@ class Problem:
 class Job:
     """A job. Times are in ISO 8601 as UTC. ``attempt`` counts its runs, from 1; 0 before the first.
 
-    ``result`` is the summary of the ingest or sync. ``cancelling``: it runs, and was told to stop. ``host`` is the
-    machine that has its paths, which alone runs it; None if any may.
+    ``result`` is the summary of the ingest or sync. ``problem`` is what ended the job, or what a queued one waits for.
+    ``cancelling``: it runs, and was told to stop. ``host`` is the machine that has its paths, which alone runs it; None
+    if any may. ``deaths`` counts the services that died while they ran it.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Job:
     result: Mapping[str, Any] | None = None
     problem: Problem | None = None
     request: Request | None = field(default=None, repr=False)
+    deaths: int = 0
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:

@@ -76,7 +76,8 @@ class JobStore:
     def claim(self, owner: str) -> Job | None:
         """Take the oldest queued job whose corpus has no running one; it comes with its request.
 
-        A job with paths is run on the machine that has them.
+        A job with paths is run on the machine that has them. One that was deferred waits, and so do younger ones of its
+        corpus.
         """
         rows = self._client.write("claim_job", owner=owner, started_at=now(), host=socket.gethostname())
         return Job.of(rows[0]["job"]) if rows else None
@@ -108,9 +109,22 @@ class JobStore:
             keep_request=keep_request,
         )
 
-    def requeue(self, id_: str, owner: str) -> None:
-        """Queue a job of ``owner`` again; one that was to be cancelled is cancelled."""
-        self._client.write("requeue_job", id=id_, owner=owner, finished_at=now())
+    def defer(self, id_: str, owner: str, problem: Problem, seconds: float, limit: float) -> bool:
+        """Queue a job of ``owner`` again whose corpus another process writes; it isn't claimed for some seconds.
+
+        One that was to be cancelled is cancelled. Return whether the job could wait: not if it was tried first longer
+        than ``limit`` seconds ago.
+        """
+        problem_json = json.dumps(asdict(problem))
+        return bool(
+            self._client.write(
+                "defer_job", id=id_, owner=owner, problem=problem_json, seconds=seconds, limit=limit, finished_at=now()
+            )
+        )
+
+    def requeue(self, id_: str, owner: str, *, died: bool = False) -> None:
+        """Queue a job of ``owner``, which stopped or ``died``, again; one that was to be cancelled is cancelled."""
+        self._client.write("requeue_job", id=id_, owner=owner, died=died, finished_at=now())
 
     def recover(self) -> None:
         """Queue the jobs again whose owners have died; silence counts from the second look on.
@@ -121,7 +135,7 @@ class JobStore:
         for row in self._client.read("running_jobs"):
             self._signs[row["owner"]] = row["seen"]
             if is_stale(row["owner"], row["silent"] if before.get(row["owner"]) == row["seen"] else None):
-                self.requeue(row["id"], row["owner"])
+                self.requeue(row["id"], row["owner"], died=True)
 
     def cancel(self, id_: str) -> Job:
         """Cancel a queued job, or tell a running one to stop, and return it.

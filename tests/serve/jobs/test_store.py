@@ -21,6 +21,7 @@ from pipeline.serve.jobs.records import Advance, Kind, Problem, Request, State
 from pipeline.serve.jobs.store import JobStore
 
 REQUEST = Request(({"id": "a", "text": "one"},))
+BUSY = Problem("Busy", "Another process writes.", "Wait.")
 
 
 @pytest.fixture
@@ -64,6 +65,71 @@ def test_the_oldest_goes_first_and_a_corpus_has_one_at_a_time(store: JobStore, o
     assert following.id == second.id
     for job in (second, other):
         store.finish(job.id, owner, State.FAILED, keep_request=True)
+
+
+def test_a_job_whose_corpus_is_busy_waits_while_those_of_others_run(
+    store: JobStore, owner: str, cypher: Callable[..., list[neo4j.Record]]
+) -> None:
+    busy, behind, other = (store.create(Kind.INGEST, corpus, REQUEST) for corpus in ("a", "a", "b"))
+    first = store.claim(owner)
+    assert first
+    assert first.id == busy.id
+
+    assert store.defer(busy.id, owner, BUSY, 60, 600)
+
+    waiting = store.get(busy.id)
+    assert (waiting.state, waiting.attempt, waiting.started_at, waiting.problem) == (State.QUEUED, 0, None, BUSY)
+    claimed = [store.claim(owner) for _ in range(2)]
+    assert [job and job.id for job in claimed] == [other.id, None], "the one behind doesn't overtake it"
+    cypher("MATCH (j:HopRankServiceJob {id: $id}) SET j.not_before = timestamp()", id=busy.id)
+    again = store.claim(owner)
+    assert again
+    assert (again.id, again.attempt, again.problem, again.deaths) == (busy.id, 1, None, 0)
+    assert not store.defer(busy.id, owner, BUSY, 60, -1), "it was tried first too long ago"
+    assert store.get(busy.id).state is State.RUNNING
+    for job in (busy, other):
+        store.finish(job.id, owner, State.FAILED, problem=BUSY, keep_request=True)
+    assert store.cancel(behind.id).state is State.CANCELLED
+
+
+def test_a_deferred_job_is_cancelled_at_once_and_one_that_was_to_stop_is_not_deferred(
+    store: JobStore, owner: str
+) -> None:
+    waiting, stopping = (store.create(Kind.INGEST, corpus, REQUEST) for corpus in "ab")
+    assert all(store.claim(owner) for _ in range(2))
+    assert store.defer(waiting.id, owner, BUSY, 60, 600)
+
+    cancelled = store.cancel(waiting.id)
+    assert store.cancel(stopping.id).cancelling
+    assert store.defer(stopping.id, owner, BUSY, 60, 600)
+
+    assert (cancelled.state, cancelled.problem) == (State.CANCELLED, None)
+    assert store.get(stopping.id).state is State.CANCELLED
+    assert store.retry(waiting.id).state is State.QUEUED
+    retried = store.claim(owner)
+    assert retried
+    assert retried.id == waiting.id, "a retried job waits no longer"
+    store.finish(waiting.id, owner, State.FAILED, keep_request=False)
+
+
+def test_deaths_of_services_are_counted_and_nothing_else(store: JobStore, owner: str) -> None:
+    job = store.create(Kind.SYNC, "docs", REQUEST)
+    assert store.claim(owner)
+    store.requeue(job.id, owner)
+    with new_writer() as dead:
+        assert store.claim(dead)
+    store.recover()
+
+    claimed = store.claim(owner)
+
+    assert claimed
+    assert (claimed.attempt, claimed.deaths) == (3, 1)
+    store.finish(job.id, owner, State.FAILED, keep_request=True)
+    store.retry(job.id)
+    retried = store.claim(owner)
+    assert retried
+    assert retried.deaths == 0
+    store.finish(job.id, owner, State.FAILED, keep_request=False)
 
 
 def test_a_job_with_paths_says_where_they_are_and_is_run_there(

@@ -231,3 +231,8 @@ CREATE CONSTRAINT hoprank_service_job_id IF NOT EXISTS FOR (n:HopRankServiceJob)
 // mode: schema
 // The queue is read by state.
 CREATE INDEX hoprank_service_job_state IF NOT EXISTS FOR (n:HopRankServiceJob) ON (n.state);
+
+// name: index_service_job_finished
+// mode: schema
+// Jobs that finished long ago are looked up to be deleted.
+CREATE INDEX hoprank_service_job_finished IF NOT EXISTS FOR (n:HopRankServiceJob) ON (n.finished_at);

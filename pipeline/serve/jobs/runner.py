@@ -23,6 +23,7 @@ _POLL_SECONDS = 2.0
 """Interval at which the queue is read; a job that this service gets itself is begun at once."""
 
 _RECOVER_SECONDS = 5.0  # between two looks for jobs whose service died; several signs of life fit in
+_DELETE_SECONDS = 3600.0  # between two deletions of old jobs, which are kept for days
 _BUSY_SECONDS = 2.0  # between two attempts while another process writes the corpus; jobs of other corpora run meanwhile
 _BUSY_LIMIT = 600.0
 """Seconds that a job waits for another writer of its corpus."""
@@ -61,6 +62,7 @@ class JobRunner:
         self._count = count
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self._recovered, self._deleted = -_RECOVER_SECONDS, -_DELETE_SECONDS
         self._thread = threading.Thread(target=self._work, name="hoprank-jobs", daemon=True)
 
     def start(self) -> None:
@@ -86,13 +88,10 @@ class JobRunner:
         self._process.close()
 
     def _work(self) -> None:
-        recovered, worked = -_RECOVER_SECONDS, time.monotonic()
+        worked = time.monotonic()
         while not self._stopping.is_set():
             try:
-                if time.monotonic() - recovered >= _RECOVER_SECONDS:
-                    self._store.recover()
-                    self._store.delete_old(self._keep_days)
-                    recovered = time.monotonic()
+                self._tidy()
                 found = self._take_one()
             except (ServerLost, ServerUnreachable) as error:
                 _LOG.warning("Jobs wait for the server: %s", error.message)
@@ -107,6 +106,15 @@ class JobRunner:
                 self._process.close()
             self._wake.wait(_POLL_SECONDS)
             self._wake.clear()
+
+    def _tidy(self) -> None:
+        """Queue the jobs of dead services again, and delete old ones, where it is time for that."""
+        if time.monotonic() - self._recovered >= _RECOVER_SECONDS:
+            self._store.recover()
+            self._recovered = time.monotonic()
+        if time.monotonic() - self._deleted >= _DELETE_SECONDS:
+            self._store.delete_old(self._keep_days)
+            self._deleted = time.monotonic()
 
     def _take_one(self) -> bool:
         # A writer's id a job: one whose end could not be recorded counts as dead, and is recovered.

@@ -15,7 +15,7 @@ from pipeline.errors import JobError, UnknownJob
 from pipeline.knowledge.clock import now
 from pipeline.serve.jobs.records import Advance, Job, Kind, Problem, Request, State
 
-JOB_SCHEMA = ("constrain_service_job_id", "index_service_job_state")
+JOB_SCHEMA = ("constrain_service_job_id", "index_service_job_state", "index_service_job_finished")
 
 
 class JobCount(NamedTuple):

@@ -15,6 +15,7 @@ import pytest
 
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
+from pipeline.db.queries import load_queries
 from pipeline.db.writers import new_writer
 from pipeline.errors import JobError, UnknownJob
 from pipeline.serve.jobs.records import Advance, Kind, Problem, Request, State
@@ -164,6 +165,7 @@ import os, socket, sys
 from pipeline.db import writers
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
+from pipeline.db.queries import load_queries
 from pipeline.serve.jobs.store import JobStore
 from pathlib import Path
 socket.gethostname = lambda: "replica"
@@ -258,6 +260,26 @@ def test_jobs_are_listed_the_latest_first_by_pages_and_corpora(store: JobStore) 
     assert all(job.request is None for job in page)
     for job in jobs:
         store.cancel(job.id)
+
+
+def test_old_jobs_are_looked_up_by_when_they_finished(
+    store: JobStore, owner: str, cypher: Callable[..., list[neo4j.Record]], address: Address
+) -> None:
+    kept, old = (store.create(Kind.INGEST, "docs", REQUEST) for _ in range(2))
+    for job in (kept, old):
+        store.cancel(job.id)
+    cypher("MATCH (j:HopRankServiceJob {id: $id}) SET j.finished_at = '2020'", id=old.id)
+    cypher("CALL db.awaitIndexes(60)")
+
+    store.delete_old(1)
+
+    assert store.get(kept.id).state is State.CANCELLED
+    with pytest.raises(UnknownJob):
+        store.get(old.id)
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        text = f"EXPLAIN {load_queries()['delete_old_jobs'].text}"
+        plan = str(driver.execute_query(text, before="2026", database_=address.database).summary.plan)
+    assert "NodeIndexSeek" in plan
 
 
 def test_an_unknown_job_is_told(store: JobStore) -> None:

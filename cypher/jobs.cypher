@@ -11,10 +11,11 @@ ON CREATE SET j += $properties;
 
 // name: jobs
 // mode: read
-// params: corpora, before, limit
-// The jobs of these corpora, or of all if null, that were created before a time, the latest first; without their requests.
+// params: corpora, before, after, limit
+// The jobs of these corpora, or of all if null, that were created before a time, or then with an id after another, the latest first;
+// without their requests.
 MATCH (j:HopRankServiceJob)
-WHERE ($corpora IS NULL OR j.corpus IN $corpora) AND j.created_at < $before
+WHERE ($corpora IS NULL OR j.corpus IN $corpora) AND (j.created_at < $before OR j.created_at = $before AND j.id > $after)
 WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit
 RETURN j {.*, request: null} AS job;
 

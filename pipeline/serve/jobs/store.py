@@ -18,6 +18,17 @@ from pipeline.serve.jobs.records import Advance, Job, Kind, Problem, Request, St
 JOB_SCHEMA = ("constrain_service_job_id", "index_service_job_state", "index_service_job_finished")
 
 
+_CURSOR = "/"
+"""Separates the time of a page's last job from its id: several jobs may be created in one instant."""
+
+
+class JobList(NamedTuple):
+    """A page of jobs, and ``before`` for the following page: None on the last."""
+
+    jobs: tuple[Job, ...]
+    next: str | None
+
+
 class JobCount(NamedTuple):
     """The number of a corpus's jobs in a state."""
 
@@ -53,14 +64,18 @@ class JobStore:
         self._client.write("create_job", id=id_, properties=properties | ({"host": host} if host else {}))
         return Job(id_, kind, corpus, State.QUEUED, created_at, host=host)
 
-    def list(self, corpora: Iterable[str] | None = None, *, before: str = "", limit: int = 100) -> list[Job]:
+    def list(self, corpora: Iterable[str] | None = None, *, before: str = "", limit: int = 100) -> JobList:
         """Return the jobs of ``corpora``, or of all, the latest first.
 
-        ``before`` is the time of creation of the last job of the page before.
+        ``before`` is ``next`` of the page before, or a time: then jobs that were created earlier are listed.
         """
         names = None if corpora is None else sorted(corpora)
-        rows = self._client.read("jobs", corpora=names, before=before or "9999", limit=limit)
-        return [Job.of(row["job"]) for row in rows]
+        # A bare time has no id behind it: no job of that instant is meant.
+        time, _, id_ = before.partition(_CURSOR)
+        rows = self._client.read("jobs", corpora=names, before=time or "9999", after=id_ or None, limit=limit)
+        jobs = tuple(Job.of(row["job"]) for row in rows)
+        last = jobs[-1] if len(rows) == limit else None
+        return JobList(jobs, f"{last.created_at}{_CURSOR}{last.id}" if last else None)
 
     def counts(self) -> tuple[JobCount, ...]:
         """Return how many jobs there are, by corpus and state."""

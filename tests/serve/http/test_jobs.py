@@ -62,7 +62,8 @@ def test_documents_are_ingested_and_synced(service: TestClient, corpus_name: str
     assert keys(service, corpus_name) == ["d0"]
     listed = service.get("/v1/jobs", params={"limit": 1}).json()
     assert listed["jobs"] == [synced]
-    assert listed["next"] == synced["created_at"]
+    following = service.get("/v1/jobs", params={"limit": 1, "before": listed["next"]}).json()
+    assert following["jobs"] == [planned]
 
 
 @pytest.mark.slow

@@ -254,12 +254,32 @@ def test_a_queued_job_is_cancelled_at_once_and_retried(store: JobStore, owner: s
 def test_jobs_are_listed_the_latest_first_by_pages_and_corpora(store: JobStore) -> None:
     jobs = [store.create(Kind.INGEST, corpus, REQUEST) for corpus in "abab"]
 
-    assert [job.id for job in store.list(["a"])] == [jobs[2].id, jobs[0].id]
-    page = store.list(limit=3)
-    assert [job.id for job in (*page, *store.list(before=page[-1].created_at))] == [job.id for job in reversed(jobs)]
+    assert [job.id for job in store.list(["a"]).jobs] == [jobs[2].id, jobs[0].id]
+    page = store.list(limit=3).jobs
+    earlier = store.list(before=page[-1].created_at)
+    assert [job.id for job in (*page, *earlier.jobs)] == [job.id for job in reversed(jobs)]
+    assert earlier.next is None
     assert all(job.request is None for job in page)
     for job in jobs:
         store.cancel(job.id)
+
+
+def test_no_job_of_one_instant_falls_between_pages(store: JobStore, cypher: Callable[..., list[neo4j.Record]]) -> None:
+    jobs = [store.create(Kind.INGEST, "a", REQUEST).id for _ in range(5)]
+    cypher("MATCH (j:HopRankServiceJob) WHERE j.id IN $ids SET j.created_at = '2026-01-01'", ids=jobs)
+
+    listed, before = [], ""
+    while True:
+        page, following = store.list(["a"], before=before, limit=2)
+        listed += [job.id for job in page]
+        if following is None:
+            break
+        before = following
+
+    assert listed == sorted(jobs)
+    assert store.list(["a"], before="2026-01-01").jobs == ()
+    for id_ in jobs:
+        store.cancel(id_)
 
 
 def test_old_jobs_are_looked_up_by_when_they_finished(

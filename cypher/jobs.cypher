@@ -17,12 +17,13 @@ ON CREATE SET j += $properties;
 MATCH (j:HopRankServiceJob)
 WHERE ($corpora IS NULL OR j.corpus IN $corpora) AND (j.created_at < $before OR j.created_at = $before AND j.id > $after)
 WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit
-RETURN j {.*, request: null} AS job;
+RETURN j {.*, request: null} AS job, elementId(j) AS element, j.created_at AS created_at, j.id AS id;
 
 // name: job_counts
 // mode: read
 // How many jobs of each corpus are in each state.
 MATCH (j:HopRankServiceJob)
+WHERE j.corpus IS :: STRING NOT NULL AND j.state IN ['queued', 'running', 'succeeded', 'failed', 'cancelled']
 RETURN j.corpus AS corpus, j.state AS state, count(*) AS jobs
 ORDER BY corpus, state;
 
@@ -31,29 +32,42 @@ ORDER BY corpus, state;
 // params: id
 // A job, without its request.
 MATCH (j:HopRankServiceJob {id: $id})
-RETURN j {.*, request: null} AS job;
+RETURN j {.*, request: null} AS job, elementId(j) AS element;
+
+// name: next_job
+// mode: read
+// params: host, ignored
+// The oldest queued job whose corpus has no running one, and no older one that waits for another writer; one with paths only on its
+// host. Its request comes with it. Nodes whose element ids are ignored are no jobs.
+MATCH (j:HopRankServiceJob {state: 'queued'})
+WHERE (j.host IS NULL OR j.host = $host) AND coalesce(j.not_before, 0) <= timestamp() AND NOT elementId(j) IN $ignored
+  AND NOT EXISTS {
+    MATCH (running:HopRankServiceJob {state: 'running', corpus: j.corpus}) WHERE NOT elementId(running) IN $ignored
+  }
+  AND NOT EXISTS {
+    MATCH (older:HopRankServiceJob {state: 'queued', corpus: j.corpus})
+    WHERE older.not_before > timestamp() AND NOT elementId(older) IN $ignored
+      AND (older.created_at < j.created_at OR older.created_at = j.created_at AND older.id < j.id)
+  }
+RETURN j {.*} AS job, elementId(j) AS element
+ORDER BY j.created_at, j.id LIMIT 1;
 
 // name: claim_job
 // mode: write
-// params: owner, started_at, host
-// Take the oldest queued job whose corpus has no running one, and no older one that waits for another writer; one with paths only on
-// its host. Its request comes with it.
+// params: id, owner, started_at, ignored
+// Take a queued job, if its corpus still has no running one. No row: another service was first.
 MATCH (catalog:HopRankCatalog {id: 'jobs'})
 SET catalog.lock = true
 REMOVE catalog.lock
 WITH catalog
-MATCH (j:HopRankServiceJob {state: 'queued'})
-WHERE (j.host IS NULL OR j.host = $host) AND coalesce(j.not_before, 0) <= timestamp()
-  AND NOT EXISTS { MATCH (:HopRankServiceJob {state: 'running', corpus: j.corpus}) }
-  AND NOT EXISTS {
-    MATCH (older:HopRankServiceJob {state: 'queued', corpus: j.corpus})
-    WHERE older.not_before > timestamp() AND (older.created_at < j.created_at OR older.created_at = j.created_at AND older.id < j.id)
-  }
-WITH j ORDER BY j.created_at, j.id LIMIT 1
+MATCH (j:HopRankServiceJob {id: $id, state: 'queued'})
+WHERE NOT EXISTS {
+  MATCH (running:HopRankServiceJob {state: 'running', corpus: j.corpus}) WHERE NOT elementId(running) IN $ignored
+}
 SET j.state = 'running', j.owner = $owner, j.seen = timestamp(), j.attempt = j.attempt + 1, j.started_at = $started_at,
     j.tried_since = coalesce(j.tried_since, timestamp())
 REMOVE j.finished_at, j.progress, j.problem, j.result, j.not_before
-RETURN j {.*} AS job;
+RETURN j {.*, request: null} AS job;
 
 // name: prepare_jobs
 // mode: write
@@ -97,7 +111,8 @@ RETURN j.state AS state;
 // mode: read
 // The owners of the running jobs, the last sign of life of each, and for how many seconds it was silent.
 MATCH (j:HopRankServiceJob {state: 'running'})
-RETURN j.id AS id, j.owner AS owner, j.seen AS seen, (timestamp() - j.seen) / 1000.0 AS silent;
+RETURN j {.*, request: null} AS job, elementId(j) AS element,
+       CASE WHEN j.seen IS :: INTEGER NOT NULL THEN (timestamp() - j.seen) / 1000.0 END AS silent;
 
 // name: requeue_job
 // mode: write

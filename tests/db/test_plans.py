@@ -78,6 +78,7 @@ PARAMS: Mapping[str, Any] = {
     "hub": 200,
     "id": "c",
     "ids": ["c"],
+    "ignored": ["4:x:1"],
     "index": "Corpus_x",
     "inherited": "metadata.year",
     "index_names": ["Corpus_x"],

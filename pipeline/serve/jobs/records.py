@@ -76,6 +76,9 @@ class Problem:
     fix: str = ""
 
 
+_TEXTS = ("id", "corpus", "created_at")
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job. Times are in ISO 8601 as UTC. ``attempt`` counts its runs, from 1; 0 before the first.
@@ -103,7 +106,9 @@ class Job:
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:
-        """Make a job from its node's properties."""
+        """Make a job from its node's properties; raises KeyError, TypeError or ValueError if it is none."""
+        if not (all(isinstance(properties[name], str) for name in _TEXTS) and isinstance(properties["attempt"], int)):
+            raise TypeError("a job's id, corpus and time are strings, and its attempts a number")
         values = {one.name: properties[one.name] for one in fields(cls) if properties.get(one.name) is not None}
         records: dict[str, Callable[..., Any]] = {
             "progress": Advance,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from subprocess import PIPE, Popen
+from typing import Any
 
 import neo4j
 import pytest
@@ -300,6 +302,62 @@ def test_old_jobs_are_looked_up_by_when_they_finished(
         text = f"EXPLAIN {load_queries()['delete_old_jobs'].text}"
         plan = str(driver.execute_query(text, before="2026", database_=address.database).summary.plan)
     assert "NodeIndexSeek" in plan
+
+
+WHOLE = {"id": "x", "kind": "sync", "corpus": "b", "state": "queued", "created_at": "1", "attempt": 0}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"kind": None},
+        {"kind": "drop"},
+        {"id": None},
+        {"corpus": 5},
+        {"created_at": None},
+        {"attempt": "many"},
+        {"request": None},
+        {"request": "no JSON"},
+        {"request": "[]"},
+        {"request": '{"command": "rm"}'},
+        {"corpus": "a", "state": "running", "owner": "nobody", "seen": "never"},
+        {"corpus": "a", "state": "running"},
+        {"corpus": "a", "state": "running", "kind": None},
+    ],
+    ids=str,
+)
+def test_a_node_that_is_no_job_is_neither_run_nor_in_the_way(
+    store: JobStore,
+    owner: str,
+    cypher: Callable[..., list[neo4j.Record]],
+    caplog: pytest.LogCaptureFixture,
+    changed: Mapping[str, Any],
+) -> None:
+    planted = {
+        name: value
+        for name, value in {**WHOLE, "request": json.dumps(asdict(REQUEST)), **changed}.items()
+        if value is not None
+    }
+    cypher("CREATE (j:HopRankServiceJob) SET j = $planted", planted=planted)
+    try:
+        job = store.create(Kind.INGEST, "a", REQUEST)
+
+        for _ in range(2):
+            store.recover()
+            claimed = store.claim(owner)
+            assert claimed
+            assert claimed.id == job.id
+            assert store.claim(owner) is None
+            store.requeue(job.id, owner)
+
+        assert job.id in {one.id for one in store.list().jobs}
+        assert all(isinstance(count.corpus, str) for count in store.counts())
+        found = cypher("MATCH (j:HopRankServiceJob) WHERE j.id IS NULL OR j.id <> $id RETURN properties(j)", id=job.id)
+        assert [dict(row[0]) for row in found] == [planted], "it is left as it was"
+        assert [record.message.count("isn't one") for record in caplog.records] == [1]
+        store.cancel(job.id)
+    finally:
+        cypher("MATCH (j:HopRankServiceJob) WHERE j.id IS NULL OR j.id = 'x' DELETE j")
 
 
 def test_an_unknown_job_is_told(store: JobStore) -> None:

@@ -57,9 +57,9 @@
 //       `about` if the document or section of the chunk is named after the entity.
 //   (:HopRankChunk)-[:REFERS_TO {count, position, since, until}]->(:HopRankDocument)
 //       The text names the title of the document.
-//   (:HopRankChunk)-[:LINKS_TO {count, relations, context, embedding, since, until}]->(:HopRankDocument)
+//   (:HopRankChunk)-[:LINKS_TO {count, relations, context, embedding, embedded, since, until}]->(:HopRankDocument)
 //       The text hyperlinks the document. In a vault `relations` are the types of the links, `context` the sentences around
-//       them, and `embedding` the vector of these.
+//       them, and `embedding` the vector of these, whose hash is `embedded`.
 //   (:HopRankChunk)-[:SIMILAR {score, mutual, since, until}]->(:HopRankChunk)
 //       Neighbours by cosine, which is `score`; stored once for a pair. `mutual` if each is among the other's nearest.
 //   (:HopRankChunk)-[:CAPPED {score, mutual, since, until}]->(:HopRankChunk)
@@ -152,6 +152,11 @@ CREATE INDEX hoprank_entity_corpus IF NOT EXISTS FOR (n:HopRankEntity) ON (n.cor
 // mode: schema
 // Vectors are reused by the hash of the embedded text.
 CREATE INDEX hoprank_chunk_embedded IF NOT EXISTS FOR (n:HopRankChunk) ON (n.embedded);
+
+// name: index_link_embedded
+// mode: schema
+// Vectors of the sentences around links are reused by the hash of the sentence.
+CREATE INDEX hoprank_link_embedded IF NOT EXISTS FOR ()-[r:LINKS_TO]-() ON (r.embedded);
 
 // name: create_vector_index
 // mode: schema

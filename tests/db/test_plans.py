@@ -33,7 +33,6 @@ PARAMS: Mapping[str, Any] = {
     "boxes": [["3", "4", "3", "4", "3", "4"]],
     "chunk_seeds": [{"id": "c", "weight": 1.0}],
     "chunks": 10,
-    "contexts": ["s"],
     "corpora": ["c"],
     "corpus": "c",
     "damping": 0.85,

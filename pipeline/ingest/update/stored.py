@@ -20,7 +20,7 @@ from pipeline.records import Chunk, Edge, Metadata, WrittenLink, metadata_of, sp
 
 Item = TypeVar("Item")
 _READ_BATCH = 1000  # keys or ids of a query; chosen by hand, not measured
-_NO_EVIDENCE = frozenset(("since", "until", "embedding"))
+_NO_EVIDENCE = frozenset(("since", "until", "embedding", "embedded"))
 _COMPARE_BATCH = 500  # chunks with their texts in memory; chosen by hand, not measured
 
 Position = tuple[str, int]

@@ -87,6 +87,13 @@ def stored_documents(corpus: CorpusHandle | None) -> dict[str, StoredDocument]:
     return {row["key"]: StoredDocument(row["title"], row["hash"], row["text_hash"] or "", row["path"]) for row in rows}
 
 
+def keys_there(corpus: CorpusHandle, keys: Iterable[str]) -> set[str]:
+    """Return those of the keys that visible documents have."""
+    ids = [document_id(corpus.id, key) for key in dict.fromkeys(keys)]
+    parts = batches(ids, _READ_BATCH)
+    return {row["document"]["key"] for part in parts for row in corpus.read("documents_of_ids", ids=part)}
+
+
 def chunks_of_documents(corpus: CorpusHandle, keys: Iterable[str]) -> Iterator[StoredChunk]:
     """Yield all chunks of some documents, including staged and retired ones."""
     for part in batches(keys, _READ_BATCH):

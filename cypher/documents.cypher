@@ -22,6 +22,19 @@ WHERE <visible(c, $generation)>
 WITH d, c ORDER BY c.ordinal
 RETURN d {.*, centroid: null} AS document, collect([c.id, c.start, c.end, c.text, <metadata(c)>]) AS chunks;
 
+// name: chunks_of_ids
+// mode: read
+// params: corpus, generation, ids
+// Documents by their ids, by key, each with its chunks as in document_chunks.
+UNWIND $ids AS id
+MATCH (d:HopRankDocument {id: id})
+WHERE <visible(d, $generation)>
+OPTIONAL MATCH (c:HopRankChunk {corpus: $corpus, document: d.key})
+WHERE <visible(c, $generation)>
+WITH d, c ORDER BY d.key, c.ordinal
+WITH d, collect([c.id, c.start, c.end, c.text, <metadata(c)>]) AS chunks
+RETURN d {.*, centroid: null} AS document, chunks ORDER BY d.key;
+
 // name: documents_of_ids
 // mode: read
 // params: corpus, generation, ids

@@ -53,9 +53,9 @@
 //       `about` if the document or section of the chunk is named after the entity.
 //   (:HopRankChunk)-[:REFERS_TO {count, position, since, until}]->(:HopRankDocument)
 //       The text names the title of the document.
-//   (:HopRankChunk)-[:LINKS_TO {count, relations, context, embedding, since, until}]->(:HopRankDocument)
+//   (:HopRankChunk)-[:LINKS_TO {count, relations, context, embedding, embedded, since, until}]->(:HopRankDocument)
 //       The text hyperlinks the document. In a vault `relations` are the types of the links, `context` the sentences around
-//       them, and `embedding` the vector of these.
+//       them, and `embedding` the vector of these, whose hash is `embedded`.
 //   (:HopRankChunk)-[:SIMILAR {score, mutual, since, until}]->(:HopRankChunk)
 //       Neighbours by cosine, which is `score`; stored once for a pair. `mutual` if each is among the other's nearest.
 //   (:HopRankChunk)-[:CAPPED {score, mutual, since, until}]->(:HopRankChunk)
@@ -64,9 +64,10 @@
 // THE SERVICE. `hoprank serve` writes them (cypher/jobs.cypher).
 //
 //   (:HopRankServiceJob {id, kind, corpus, state, attempt, created_at, started_at, finished_at, request, progress, result, problem,
-//                 host, owner, seen, cancelling})
+//                 host, owner, seen, cancelling, deaths, tried_since, not_before})
 //       An ingest or sync of the corpus with that name; one that reads paths, of the machine `host` alone. `request`, `progress`, `result` and `problem` are JSON. `owner` is
-//       the process that runs it, which was `seen` last at that time of the server, in milliseconds.
+//       the process that runs it, which was `seen` last at that time of the server, in milliseconds. While another process
+//       writes its corpus it waits, `not_before` that time and `tried_since` then. `deaths` counts the services that died while they ran it.
 //
 // KNOWLEDGE GRAPHS. Python's KnowledgeGraph, `hoprank graph import` and `hoprank skills build` write them
 // (cypher/knowledge/). They share nothing with corpora. NAME is a property of a node or edge as Neo4j stores it, `p.NAME`
@@ -147,6 +148,11 @@ CREATE INDEX hoprank_entity_corpus IF NOT EXISTS FOR (n:HopRankEntity) ON (n.cor
 // mode: schema
 // Vectors are reused by the hash of the embedded text.
 CREATE INDEX hoprank_chunk_embedded IF NOT EXISTS FOR (n:HopRankChunk) ON (n.embedded);
+
+// name: index_link_embedded
+// mode: schema
+// Vectors of the sentences around links are reused by the hash of the sentence.
+CREATE INDEX hoprank_link_embedded IF NOT EXISTS FOR ()-[r:LINKS_TO]-() ON (r.embedded);
 
 // name: create_vector_index
 // mode: schema
@@ -240,3 +246,8 @@ CREATE CONSTRAINT hoprank_service_job_id IF NOT EXISTS FOR (n:HopRankServiceJob)
 // mode: schema
 // The queue is read by state.
 CREATE INDEX hoprank_service_job_state IF NOT EXISTS FOR (n:HopRankServiceJob) ON (n.state);
+
+// name: index_service_job_finished
+// mode: schema
+// Jobs that finished long ago are looked up to be deleted.
+CREATE INDEX hoprank_service_job_finished IF NOT EXISTS FOR (n:HopRankServiceJob) ON (n.finished_at);

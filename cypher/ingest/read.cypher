@@ -90,9 +90,13 @@ RETURN elementId(r) AS id, r.context AS context;
 
 // name: vectors_of_contexts
 // mode: read
-// params: labels, contexts
-// The vectors that links have for sentences; the chunks of one fingerprint have one of the labels, in any corpus.
-UNWIND $labels AS label
-MATCH (c:$(label))-[r:LINKS_TO]->()
-WHERE r.context IN $contexts AND r.embedding IS NOT NULL
-RETURN r.context AS context, collect(r.embedding)[0] AS vector;
+// params: labels, hashes
+// The vectors that links have for sentences, by hash; the chunks of one fingerprint have one of the labels, in any corpus. Each hash is
+// looked up in an index of relationships, so that links with other sentences cost nothing.
+UNWIND $hashes AS hash
+CALL (hash) {
+  MATCH (c)-[r:LINKS_TO {embedded: hash}]->()
+  WHERE any(label IN labels(c) WHERE label IN $labels)
+  RETURN r.embedding AS vector LIMIT 1
+}
+RETURN hash, vector;

@@ -95,10 +95,12 @@ SET r = edge.properties;
 // name: set_link_vectors
 // mode: write
 // params: rows, corpus, writer
-// Give links the vectors of their sentences: rows of {id, vector}.
+// Give links the vectors of their sentences: rows of {id, hash, vector}.
 <leased($corpus, $writer)>
 UNWIND $rows AS row
 MATCH ()-[r:LINKS_TO]->() WHERE elementId(r) = row.id
+SET r.embedded = row.hash
+WITH r, row
 CALL db.create.setRelationshipVectorProperty(r, 'embedding', row.vector);
 
 // name: retire_chunks

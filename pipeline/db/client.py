@@ -383,25 +383,10 @@ class Client(AbstractContextManager["Client"]):
             happened = "went away" if isinstance(error, _GONE) else "kept failing"
             raise ServerLost(f"Neo4j at {uri} {happened} ({first_line(error)}).", _AGAIN) from error
         except driver_errors.DatabaseError as error:
-            if error.code not in _STOPPED:
-                raise
-            raise DatabaseStopped(
-                f"The database {self.address.database!r} of Neo4j at {uri} stopped after an error of its own"
-                f" ({first_line(error)}).",
-                "Restart that server; the embedded one by hoprank db stop, and the next command starts it.",
-            ) from error
+            raise self._stopped(error) or error from error
         except driver_errors.ClientError as error:
-            if error.code == "Neo.ClientError.Database.DatabaseNotFound":
-                raise ServerError(
-                    f"{uri} has no database {self.address.database!r}.",
-                    "Check NEO4J_DATABASE; Community has only neo4j.",
-                ) from error
-            if error.code in _IN_THE_WAY:
-                raise ServerError(
-                    f"A constraint or an index in {self.address.database!r} is in the way ({first_line(error)}).",
-                    "In Neo4j's Browser :schema lists them: drop the one that another program has made on that label or"
-                    " type, or let HopRank use another database.",
-                ) from error
+            if refused := self._refused(error):
+                raise refused from error
             if self._forget_unknown(error):
                 problem = f"Neo4j at {uri} doesn't know what was written last ({first_line(error)})."
                 raise ServerLost(problem, _AGAIN) from error
@@ -414,6 +399,32 @@ class Client(AbstractContextManager["Client"]):
             if late or str(error.code).startswith(_OUT_OF_TIME):
                 raise self._timeout(kind, asked[-1], by_server=error.code == _OUT_OF_TIME) from error
             raise ServerLost(f"Neo4j at {uri} ended the query {asked[-1]!r}.", _AGAIN) from error
+
+    def _stopped(self, error: driver_errors.DatabaseError) -> DatabaseStopped | None:
+        """Return the error for a database that has stopped; None if it is the server's failure of another kind."""
+        if error.code not in _STOPPED:
+            return None
+        return DatabaseStopped(
+            f"The database {self.address.database!r} of Neo4j at {self.address.uri} stopped after an error of its own"
+            f" ({first_line(error)}).",
+            "Restart that server; the embedded one by hoprank db stop, and the next command starts it.",
+        )
+
+    def _refused(self, error: driver_errors.ClientError) -> ServerError | None:
+        """Return the error for a server that lacks the database, or whose database others use; else None."""
+        database = self.address.database
+        if error.code == "Neo.ClientError.Database.DatabaseNotFound":
+            return ServerError(
+                f"{self.address.uri} has no database {database!r}.",
+                "Check NEO4J_DATABASE; Community has only neo4j.",
+            )
+        if error.code in _IN_THE_WAY:
+            return ServerError(
+                f"A constraint or an index in {database!r} is in the way ({first_line(error)}).",
+                "In Neo4j's Browser :schema lists them: drop the one that another program has made on that label or"
+                " type, or let HopRank use another database.",
+            )
+        return None
 
     def _forget_unknown(self, error: driver_errors.Neo4jError | driver_errors.DriverError) -> bool:
         """Drop the bookmarks if the server doesn't know them, so that the next query goes without; tell whether so."""

@@ -32,6 +32,7 @@ CONSTRAINTS = (
     "index_document_corpus",
     "index_entity_corpus",
     "index_chunk_embedded",
+    "index_link_embedded",
 )
 
 _ONLINE_SECONDS = 600  # seconds to await one index at most; chosen by hand, not measured

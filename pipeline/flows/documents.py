@@ -21,6 +21,9 @@ _SUGGESTED = 1_000
 _PAGE = 1_000  # documents of a query; chosen by hand, as in pipeline.ingest.update.stored
 
 
+_TEXTS = 100  # documents with their texts of a query, which are held in memory; chosen by hand
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentEntry:
     """A document in a list: its key, title, the path that it was read from, and its author's metadata."""
@@ -78,10 +81,26 @@ def read_document(client: Client, corpus_name: str, key: str) -> StoredText:
         raise UnknownDocument(
             f"The corpus {corpus_name!r} has no document {key[:80]!r}.", did_you_mean(key, known, fix)
         )
-    chunks = [chunk for chunk in rows[0]["chunks"] if chunk[0] is not None]
+    return _stored_text(rows[0])
+
+
+def read_documents(client: Client, corpus_name: str) -> Iterator[StoredText]:
+    """Yield all documents with their texts, in the order of their keys, some at a time.
+
+    Raises UnknownCorpus, and Superseded if they are replaced meanwhile.
+    """
+    corpus = open_corpus(client, corpus_name)
+    for part in batches((row["document"]["key"] for row in _all(corpus)), _TEXTS):
+        ids = [document_id(corpus.id, key) for key in part]
+        yield from map(_stored_text, corpus.read("chunks_of_ids", ids=ids))
+        corpus.check_visible()
+
+
+def _stored_text(row: Record) -> StoredText:
+    chunks = [chunk for chunk in row["chunks"] if chunk[0] is not None]
     text = join_chunks((start, end, text) for _, start, end, text, _ in chunks)
     metadata = {id_: metadata_of(dict(given)) for id_, *_, given in chunks if given}
-    return StoredText(DocumentEntry.of(rows[0]["document"]), text, tuple(id_ for id_, *_ in chunks), metadata)
+    return StoredText(DocumentEntry.of(row["document"]), text, tuple(id_ for id_, *_ in chunks), metadata)
 
 
 def read_originals(

@@ -51,7 +51,7 @@ from pipeline.ingest.update.changes import (
     make_plan,
     summarise,
 )
-from pipeline.ingest.update.stored import Spool, StoredChunk, StoredDocument, compare, stored_documents
+from pipeline.ingest.update.stored import Spool, StoredChunk, StoredDocument, compare, keys_there, stored_documents
 from pipeline.ingest.update.write_session import WriteSession, stage, writing
 from pipeline.progress import Progress
 from pipeline.records import Document, Skipped, Vector
@@ -250,7 +250,7 @@ def remove(
 ) -> Outcome:
     """Remove documents, by key, from a corpus; raises UnknownDocument naming those that it doesn't have."""
     corpus = open_corpus(client, corpus_name)
-    if unknown := sorted(set(keys) - stored_documents(corpus).keys()):
+    if unknown := sorted(set(keys) - keys_there(corpus, keys)):
         raise UnknownDocument(
             f"The corpus {corpus_name!r} has no document {', '.join(map(repr, unknown[:5]))}.",
             "A document's key is its path relative to the folder that was ingested, or its .jsonl id.",

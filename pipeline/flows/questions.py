@@ -13,9 +13,10 @@ from typing import NamedTuple
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.errors import CorpusError, QuerySetError, UnknownDocument
-from pipeline.flows.documents import list_documents, read_document
+from pipeline.flows.documents import read_documents
 from pipeline.ids import digest, document_id
 from pipeline.retrieve.question import check_question
+from pipeline.temporary import replacing
 
 _EXAMPLES = 6
 """Example questions of a corpus: as many as a phone shows at once. Chosen by hand; not measured."""
@@ -27,8 +28,6 @@ _LONGEST_NAME = 60  # characters of a name that reads well within a question; ch
 _WORD = re.compile(r"[^\W\d_]{2}")
 """Two letters beside each other, without which a question about a name makes no sense."""
 
-
-_PAGE = 1000  # documents that are listed at a time; chosen by hand, not measured
 
 _BREAK = frozenset("\t\r\n")
 
@@ -124,8 +123,8 @@ def write_judgements(client: Client, corpus_name: str, folder: Path, *, document
     """Write the judgements of a corpus as a queryset that ``evaluate`` takes, with ``--corpus``.
 
     With ``documents`` it holds those of the corpus too, and ``tune`` takes it. The folder is made; its
-    ``queries.jsonl``, ``qrels.tsv`` and ``corpus.jsonl`` are replaced. Raises CorpusError if nothing was judged,
-    QuerySetError if the folder can't be written.
+    ``queries.jsonl``, ``qrels.tsv`` and ``corpus.jsonl`` are replaced once all are written. Raises CorpusError if
+    nothing was judged, QuerySetError if the folder can't be written.
     """
     found = judgements(client, corpus_name)
     if not found:
@@ -140,11 +139,13 @@ def write_judgements(client: Client, corpus_name: str, folder: Path, *, document
         f"{ids[one.question]}\t{one.document}\t{one.relevance:g}" for one in found if _BREAK.isdisjoint(one.document)
     ]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "queries.jsonl", queries)
-        _write(folder / "qrels.tsv", ["query\tdocument\trelevance", *rows])
-        if documents:
-            _write(folder / "corpus.jsonl", _documents(client, corpus_name))
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(folder) as made:
+            made.mkdir()
+            _write(made / "queries.jsonl", queries)
+            _write(made / "qrels.tsv", ["query\tdocument\trelevance", *rows])
+            if documents:
+                _write(made / "corpus.jsonl", _documents(client, corpus_name))
     except OSError as error:
         raise QuerySetError(f"{folder} can't be written ({error.strerror}).", "Give a folder of yours.") from error
     return QuerySetSize(len(ids), len(found))
@@ -159,12 +160,10 @@ class QuerySetSize:
 
 
 def _documents(client: Client, corpus_name: str) -> Iterator[str]:
-    after = ""
-    while page := list_documents(client, corpus_name, after=after, limit=_PAGE):
-        for entry in page:
-            fields = {"id": entry.key, "title": entry.title, "metadata": dict(entry.metadata)}
-            yield json.dumps({**fields, "text": read_document(client, corpus_name, entry.key).text}, ensure_ascii=False)
-        after = page[-1].key
+    for document in read_documents(client, corpus_name):
+        entry = document.entry
+        fields = {"id": entry.key, "title": entry.title, "metadata": dict(entry.metadata)}
+        yield json.dumps({**fields, "text": document.text}, ensure_ascii=False)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

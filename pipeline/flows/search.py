@@ -43,7 +43,8 @@ class Retriever:
 
     ``corpus`` may be older than the visible generation; each search reads the one that its first query finds. ``reads``
     tells whether the model behind ``embed_query`` can read a question; see :class:`~pipeline.embedding.Embedder`.
-    ``everyday`` and ``reranker`` are those of :class:`~pipeline.retrieve.reader.CorpusReader`.
+    ``everyday`` and ``reranker`` are those of :class:`~pipeline.retrieve.reader.CorpusReader`. ``planned`` is set once
+    the server was asked to plan the query of questions, whose text is the same for all corpora.
 
     Raises ServerUnsupported if GDS is to walk and the server has none, ConfigurationError on unknown features.
     """
@@ -56,6 +57,7 @@ class Retriever:
         reads: Callable[[str], bool] = lambda _: True,
         everyday: Everyday | None = None,
         reranker: Reranker | None = None,
+        planned: threading.Event | None = None,
     ) -> None:
         if settings.walk.engine == "gds" and not corpus.client.has_gds:
             raise ServerUnsupported(
@@ -67,7 +69,7 @@ class Retriever:
         self._reader = CorpusReader(corpus, settings, everyday, reranker)
         self._settings = settings
         self._embed_query, self._reads = embed_query, reads
-        self._warmed_up = False
+        self._planned = planned or threading.Event()
 
     def search(
         self,
@@ -250,11 +252,13 @@ class Retriever:
     def _embed(self, question: str, leg: LegRow) -> Sequence[float]:
         """Embed a question. For the first question the server plans its query at the same time.
 
-        On a new server the plan takes seconds, and so does the embedding until the model has left its ONNX.
+        On a new server the plan takes seconds, and so does the embedding until the model has left its ONNX. Later an
+        embedding takes less time than a plan, which an index that is made or dropped costs: to plan beside it spares
+        nothing, and to warm up costs a search.
         """
-        if self._warmed_up or leg.needs < Needs.CANDIDATES:
+        if self._planned.is_set() or leg.needs < Needs.CANDIDATES:
             return self._encoded(question)
-        self._warmed_up = True
+        self._planned.set()
 
         def warm_up() -> None:
             # A fault of the server or the corpus will be reported for the question itself.
@@ -288,6 +292,7 @@ class Retrievers:
         self._settings = settings
         self._by_name: SharedCache[str, Retriever] = SharedCache(settings.retrieve.open_corpora)
         self._reranker = make_reranker(settings)
+        self._planned = threading.Event()
         self._everyday = Everyday(embedder, settings.data_home)
 
     def current(self, name: str) -> Retriever:
@@ -323,7 +328,13 @@ class Retrievers:
             check_model(corpus.record, self._embedder.identity)
             embedder = self._embedder
             return Retriever(
-                corpus, embedder.embed_query, self._settings, embedder.reads, self._everyday, self._reranker
+                corpus,
+                embedder.embed_query,
+                self._settings,
+                embedder.reads,
+                self._everyday,
+                self._reranker,
+                self._planned,
             )
 
         return self._by_name.get(name, opened)

@@ -1,6 +1,6 @@
 """Embed chunks: vectors that the graph has are looked up, the others are encoded."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 
@@ -71,7 +71,7 @@ def embed(
     if sentences is not None:
         links = (link for document, _ in chunked for link in document.links if link.context)
         around = {digest(link.context): link.context for link in links}
-        sentences |= stored_sentences(client, fingerprint, around.values())
+        sentences |= stored_sentences(client, fingerprint, around)
         around = {key: text for key, text in around.items() if key not in sentences}
     found = vectors_of(client, embedder, fingerprint, {**texts, **around}, _up_to(len(texts), done))
     if sentences is not None:
@@ -157,12 +157,12 @@ def stored_vectors(client: Client, fingerprint: str, hashes: Iterable[str]) -> d
     return {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
 
 
-def stored_sentences(client: Client, fingerprint: str, sentences: Collection[str]) -> dict[str, Vector]:
+def stored_sentences(client: Client, fingerprint: str, hashes: Iterable[str]) -> dict[str, Vector]:
     """Return the vectors, by hash, that links in the graph have for sentences."""
     return {
-        digest(row["context"]): np.asarray(row["vector"], dtype=np.float32)
-        for part in batches(sentences, _SENTENCES)
-        for row in client.read("vectors_of_contexts", labels=model_labels(fingerprint), contexts=part)
+        row["hash"]: np.asarray(row["vector"], dtype=np.float32)
+        for part in batches(hashes, _SENTENCES)
+        for row in client.read("vectors_of_contexts", labels=model_labels(fingerprint), hashes=part)
     }
 
 

@@ -64,7 +64,7 @@ class GraphRankings:
         self,
         query: str | Sequence[float],
         top_k: int = 10,
-        random_walk_steps: int | None = 100,
+        random_walk_steps: int | None = None,
         restart_prob: float = _RESTART,
         *,
         direction: Direction | str = Direction.BOTH,
@@ -73,9 +73,10 @@ class GraphRankings:
         """Return nodes ranked by similarity and centrality, best first.
 
         ``query`` is a vector or a text to embed. Random walks start at the ``top_k`` most similar nodes and restart
-        with ``restart_prob``; a node's score is its share of all visits in ``random_walk_steps`` steps per walker.
-        ``random_walk_steps=None`` computes the limit of infinitely long walks, personalised PageRank. ``seed`` makes
-        walks repeatable. A result's ``parts`` are ``walk`` and, for a seed, ``similarity``.
+        with ``restart_prob``; a node's score is its share of the visits of infinitely long walks, personalised
+        PageRank, which takes one query. With ``random_walk_steps`` it is that in so many steps per walker, each of
+        which may take a query; ``seed`` makes these walks repeatable. A result's ``parts`` are ``walk`` and, for a
+        seed, ``similarity``.
         """
         vector = self._embedded(query) if isinstance(query, str) else query
         followed, steps = direction_of(direction), random_walk_steps

@@ -66,9 +66,13 @@ class Gate:
 
     async def _begin(self, call: Callable[[], _Result]) -> asyncio.Future[_Result]:
         await self._slots.take()
-        self.running += 1
         context = contextvars.copy_context()  # with the span of the request
-        task = asyncio.get_running_loop().run_in_executor(self._threads, context.run, call)
+        try:
+            task = asyncio.get_running_loop().run_in_executor(self._threads, context.run, call)
+        except BaseException:  # no thread can be started, or the interpreter ends
+            self._slots.give()
+            raise
+        self.running += 1
         task.add_done_callback(self._release)
         return task
 

@@ -46,7 +46,7 @@ def portable(corpus: CorpusHandle, *, embeddings: bool = True, imported: bool = 
 
 
 def _edge(row: Record) -> Part:
-    evidence = _without(row["properties"], "since", "until", "embedding")
+    evidence = _without(row["properties"], "since", "until", "embedding", "embedded")
     return Part("edge", {"kind": row["kind"], "source": row["source"], "target": row["target"], **evidence})
 
 

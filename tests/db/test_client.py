@@ -132,7 +132,7 @@ def test_a_server_that_goes_away_and_comes_back_does_nothing_twice(
         done = 0
         with relayed(address, most, back=True) as (uri, sent), Client(replace(address, uri=uri)) as client:
             with suppress(ServerLost):
-                done += len(client.write("claim_job", owner="o", started_at="0001", host="h.invalid"))
+                done += len(client.write("claim_job", id="cut", owner="o", started_at="0001", ignored=[]))
             assert client.read("job", id="cut")
         ended = "MATCH (j:HopRankServiceJob {id: 'cut'}) WITH j, j.attempt AS tries DELETE j RETURN tries"
         return done, cypher(ended)[0]["tries"], sent

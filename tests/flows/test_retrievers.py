@@ -18,7 +18,10 @@ from pipeline.db.corpus import _READINGS, open_corpus
 from pipeline.errors import CorpusError, Superseded, UnknownCorpus
 from pipeline.flows.maintain import drop, rename
 from pipeline.flows.search import Retriever, Retrievers
-from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.legs import Leg, Needs
+from pipeline.retrieve.reader import CorpusReader
+from pipeline.retrieve.steps import find_candidates
+from pipeline.retrieve.trace import RankingTrace
 
 Jsonl = Callable[..., Path]
 
@@ -207,3 +210,21 @@ def test_threads_that_search_more_corpora_than_are_kept_get_the_right_answers(
 
     with ThreadPoolExecutor(6) as pool:
         assert all(pool.map(ask, range(30)))
+
+
+def test_the_query_of_questions_is_planned_beside_the_first_one_alone(
+    retrievers: Retrievers, corpora: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its text is the same for all corpora."""
+    asked: list[str] = []
+
+    def spy(reader: CorpusReader, trace: RankingTrace, needs: Needs) -> RankingTrace:
+        asked.append(trace.question)
+        return find_candidates(reader, trace, needs)
+
+    monkeypatch.setattr("pipeline.flows.search.find_candidates", spy)
+
+    for name in corpora:
+        assert retrievers.current(name).search("otter").hits
+
+    assert sorted(asked) == ["A question with Names", "otter", "otter", "otter"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import neo4j
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
+from pipeline.db.client import Client
 from pipeline.errors import CorpusError
 from tests.graph_dump import Dump
 
@@ -204,11 +206,27 @@ def test_documents_that_are_not_given_stay(
 
 
 def test_a_removed_document_leaves_no_trace(
-    hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, new_corpus: Callable[[], Any]
+    hoprank: HopRank,
+    corpus_name: str,
+    notes: Path,
+    graph_of: GraphOf,
+    new_corpus: Callable[[], Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hoprank.ingest(notes, corpus=corpus_name)
+    asked: list[str] = []
+    stream = Client.stream
+
+    def spy(client: Client, name: str, *rest: Any, **named: Any) -> Iterator[neo4j.Record]:
+        asked.append(name)
+        return stream(client, name, *rest, **named)
+
+    monkeypatch.setattr(Client, "stream", spy)
 
     outcome = hoprank.delete(["london.md", "blank"], corpus=corpus_name)
+
+    monkeypatch.undo()
+    assert asked.count("stored_documents") == 1
 
     graph = below(notes, graph_of(corpus_name))
     (notes / "london.md").unlink()

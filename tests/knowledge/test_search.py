@@ -57,6 +57,15 @@ def test_a_query_walks_from_what_is_similar(small: KnowledgeGraph, memory: bool)
     }
 
 
+def test_a_query_walks_without_end_unless_steps_are_asked_for(
+    small: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = small.query([1.0, 0.2], 4, random_walk_steps=None)
+    monkeypatch.setattr(small._store, "steps", lambda *_: pytest.fail("a step was asked for"))
+
+    assert small.query([1.0, 0.2], 4) == exact
+
+
 def test_directed_edges_are_followed_as_asked(small: KnowledgeGraph) -> None:
     assert shares(small.query([0.0, 1.0], 1, random_walk_steps=None, direction="in")).keys() == {"b"} | {"c"} - {"c"}
 

@@ -50,6 +50,22 @@ def test_a_call_without_a_slot_in_time_is_refused_and_a_slow_one_keeps_its_slot(
     asyncio.run(calls())
 
 
+def test_a_call_for_which_there_is_no_thread_gives_its_slot_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def calls() -> None:
+        gate = Gate(1, 0.05, 10)
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", refuse)
+            with pytest.raises(RuntimeError, match="new thread"):
+                await gate.run(str)
+        assert gate.running == 0
+        assert await gate.run(str) == ""
+
+    asyncio.run(calls())
+
+
 def test_an_error_of_the_call_is_raised() -> None:
     def call() -> None:
         raise TimeoutError("its own")

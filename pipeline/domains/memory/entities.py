@@ -8,7 +8,7 @@ from pipeline.domains.memory.extract.gazetteer import Gazetteer
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import TEXT, Entity, EntityKey
 from pipeline.domains.memory.schema import DEFINITIONS
-from pipeline.knowledge import KnowledgeNode
+from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
 from pipeline.knowledge.sync import NO_EMBEDDINGS, Embeddings
@@ -45,13 +45,15 @@ def together(entities: Iterable[Entity]) -> dict[str, Entity]:
     return by_id
 
 
-def survivors(memory: AgentMemory) -> dict[str, str]:
+def survivors(memory: AgentMemory) -> Mapping[str, str]:
     """Return the ids of entities that were merged into others, each with that of its survivor.
 
     A text that mentions such a name mentions the survivor, not a new entity.
     """
-    if (journal := memory.journal()) is None:
-        return {}
+    return memory.of_merges(_survivors) or {}
+
+
+def _survivors(journal: KnowledgeGraph) -> dict[str, str]:
     into = {
         loser: group.survivor for merge in reversed(merges(journal)) for group in merge.groups for loser in group.losers
     }

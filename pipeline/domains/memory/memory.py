@@ -52,6 +52,7 @@ class AgentMemory:
         self.zone = zone_named(self.settings.timezone)
         self.schema: Schema = schema_of(self.settings)
         self._cache: SharedCache[tuple[str, int], SharedCache[Hashable, Any]] = SharedCache(1)
+        self._of_merges: SharedCache[tuple[str, int], Any] = SharedCache(1)
         self._found: Mapping[str, NamedGraph] | None = None
 
     @cached_property
@@ -110,6 +111,16 @@ class AgentMemory:
         """Return the graph that records the merges of entities; None if there was none yet."""
         named = self._find(journal_name(self.name))
         return self.hoprank.graph_of(named) if named else None
+
+    def of_merges(self, read: Callable[[KnowledgeGraph], _Made]) -> _Made | None:
+        """Return what ``read`` made of the record of merges as it is; None if there is none.
+
+        ``read`` is always the same function. It is called again after a change of the record.
+        """
+        if (named := self._find(journal_name(self.name))) is None:
+            return None
+        made: _Made = self._of_merges.get((named.id, named.version), lambda: read(self.hoprank.graph_of(named)))
+        return made
 
     def graph_at(self, when: When = NOW) -> KnowledgeGraph:
         """Return the graph as it was at a time."""

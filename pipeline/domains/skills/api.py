@@ -8,6 +8,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from pydantic import Field
 
 from pipeline.api import HopRank
+from pipeline.db.catalogue import get_graph
 from pipeline.domains.skills import build, check, queries
 from pipeline.domains.skills.check import Findings
 from pipeline.domains.skills.queries import Related, Required
@@ -17,6 +18,7 @@ from pipeline.embedding.everyday import Everyday
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, RankedNode
 from pipeline.progress import Progress
 from pipeline.registry import Verb
+from pipeline.retrieve.lru import SharedCache
 
 _P = ParamSpec("_P")
 _Result = TypeVar("_Result")
@@ -43,6 +45,7 @@ class Skills:
         self.name = name
         self._connection = connection
         self._settings = connection.settings.section(SkillSettings)
+        self._whole: SharedCache[tuple[str, int], KnowledgeGraph] = SharedCache(1)
 
     def build(self, folder: str | Path, *, progress: Progress | None = None) -> Built:
         """Bring the graph to hold the skills below a folder, and nothing else; only differences are written.
@@ -71,7 +74,7 @@ class Skills:
         The walk passes through folders and packages. Skills connected by a folder alone are left out: a shared folder
         says little, and nothing if all skills are in one.
         """
-        return self._read(queries.related, name, top_k, self._settings.restart_prob)
+        return self._read(self._related, name, top_k)
 
     def requires(self, name: str, *, transitive: bool = False) -> Required:
         """Return the skills and packages that a skill requires, with ``transitive`` also theirs; and the missing."""
@@ -94,6 +97,12 @@ class Skills:
     def check(self) -> Findings:
         """Report missing dependencies, cycles of requirements, orphans and near-duplicates."""
         return self._read(check.check, self._scaled)
+
+    def _related(self, graph: KnowledgeGraph, name: str, top_k: int) -> Sequence[Related]:
+        # The walk comes to most of the graph, and each skill's evidence may be a path: it is read whole, once.
+        stored = get_graph(self._connection.client, graph.name)
+        whole = self._whole.get((stored.id, stored.version), graph.to_memory)
+        return queries.related(whole, name, top_k, self._settings.restart_prob)
 
     @property
     def _scaled(self) -> SkillSettings:
@@ -141,7 +150,7 @@ def related(
     graph: Graph = "skills",
 ) -> dict[str, Any]:
     """Return the skills related to a skill, best first, with the reasons."""
-    found = Skills(hoprank, graph).related(skill, top_k)
+    found = hoprank.kept(Skills, graph).related(skill, top_k)
     return {"skills": [{**_skill(one.node), "score": one.score, "why": list(one.why)} for one in found]}
 
 

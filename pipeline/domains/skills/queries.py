@@ -99,15 +99,16 @@ def search(graph: KnowledgeGraph, text: str, top_k: int) -> list[RankedNode]:
 
 
 def related(graph: KnowledgeGraph, name: str, top_k: int, restart_prob: float) -> list[Related]:
-    """Return the skills with the highest PageRank personalised to a skill, without those that only a folder joins."""
-    # The whole graph is read at once: the walk comes to most of it, and each skill's evidence may be a path.
-    whole = graph.to_memory()
-    skill = find_skill(whole, name)
-    ranked = whole.walk_from({skill.id: 1.0}, whole.size().nodes, restart_prob)
-    strongest_first = sorted(edges_of(whole, skill), key=lambda edge: (-edge.weight, edge.type))
+    """Return the skills with the highest PageRank personalised to a skill, without those that only a folder joins.
+
+    The graph is best in memory: there may be a look-up for each skill.
+    """
+    skill = find_skill(graph, name)
+    ranked = graph.walk_from({skill.id: 1.0}, graph.size().nodes, restart_prob)
+    strongest_first = sorted(edges_of(graph, skill), key=lambda edge: (-edge.weight, edge.type))
     edges = grouped((edge.other(skill.id), edge) for edge in strongest_first)
     others = (one for one in ranked if one.node.type == SKILL and one.node.id != skill.id)
-    explained = ((one, evidence(whole, skill, one.node, edges[one.node.id])) for one in others)
+    explained = ((one, evidence(graph, skill, one.node, edges[one.node.id])) for one in others)
     return [*islice((Related(one.node, one.score, why) for one, why in explained if why), top_k)]
 
 

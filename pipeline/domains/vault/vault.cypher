@@ -3,10 +3,10 @@
 // name: vault_notes
 // mode: read
 // params: corpus, generation
-// The visible notes, by key, with all their properties.
+// The visible notes, by key, with their properties but for vectors.
 MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)>
-RETURN properties(d) AS note ORDER BY d.key;
+RETURN d {.*, centroid: null} AS note ORDER BY d.key;
 
 // name: vault_links
 // mode: read

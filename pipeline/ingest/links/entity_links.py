@@ -321,9 +321,11 @@ def embed_contexts(session: WriteSession, embed: EmbedTexts) -> None:
     corpus = session.corpus
     missing = {row["id"]: row["context"] for row in corpus.stream("links_without_vector")}
     contexts = {digest(context): context for context in missing.values()}
-    vectors = stored_sentences(corpus.client, corpus.record.fingerprint, contexts.values())
+    vectors = stored_sentences(corpus.client, corpus.record.fingerprint, contexts)
     new = {key: context for key, context in contexts.items() if key not in vectors}
     if new:
         vectors = {**vectors, **embed(new)}
     keyed = ((id_, digest(context)) for id_, context in missing.items())
-    session.set_link_vectors({"id": id_, "vector": vectors[key].tolist()} for id_, key in keyed if key in vectors)
+    session.set_link_vectors(
+        {"id": id_, "hash": key, "vector": vectors[key].tolist()} for id_, key in keyed if key in vectors
+    )

@@ -20,7 +20,7 @@ from pipeline.records import Chunk, Edge, Metadata, WrittenLink, metadata_of, sp
 
 Item = TypeVar("Item")
 _READ_BATCH = 1000  # keys or ids of a query; chosen by hand, not measured
-_NO_EVIDENCE = frozenset(("since", "until", "embedding"))
+_NO_EVIDENCE = frozenset(("since", "until", "embedding", "embedded"))
 _COMPARE_BATCH = 500  # chunks with their texts in memory; chosen by hand, not measured
 
 Position = tuple[str, int]
@@ -85,6 +85,13 @@ def stored_documents(corpus: CorpusHandle | None) -> dict[str, StoredDocument]:
         return {}
     rows = corpus.stream("stored_documents")
     return {row["key"]: StoredDocument(row["title"], row["hash"], row["text_hash"] or "", row["path"]) for row in rows}
+
+
+def keys_there(corpus: CorpusHandle, keys: Iterable[str]) -> set[str]:
+    """Return those of the keys that visible documents have."""
+    ids = [document_id(corpus.id, key) for key in dict.fromkeys(keys)]
+    parts = batches(ids, _READ_BATCH)
+    return {row["document"]["key"] for part in parts for row in corpus.read("documents_of_ids", ids=part)}
 
 
 def chunks_of_documents(corpus: CorpusHandle, keys: Iterable[str]) -> Iterator[StoredChunk]:

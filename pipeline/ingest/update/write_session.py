@@ -172,7 +172,7 @@ class WriteSession:
         self.stages_contexts |= any("context" in edge.evidence for edge in edges)
 
     def set_link_vectors(self, rows: Iterable[Row]) -> None:
-        """Give staged links the vectors of their sentences: rows of {id, vector}."""
+        """Give staged links the vectors of their sentences: rows of {id, hash, vector}."""
         self._writes.write_rows("set_link_vectors", rows, batch=_NODE_BATCH)
 
     def stage_counts(self, kind: str, shards: Iterable[tuple[int, CountsByKey]]) -> None:

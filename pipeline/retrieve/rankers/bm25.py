@@ -18,6 +18,7 @@ from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.reader import CorpusReader
 from pipeline.retrieve.trace import RankingTrace
 from pipeline.text.index_words import compared_words
+from pipeline.text.languages import AUTO, ENGLISH
 
 Keep = Callable[[Sequence[str]], Container[str]]
 """A function from ids to those of them that a filter admits."""
@@ -74,10 +75,11 @@ def _kept(best: Iterable[tuple[str, float]], keep: Keep) -> Iterator[tuple[str, 
 
 
 class Bm25:
-    """Okapi BM25 over the chunks of one corpus, with English stems; built at first use and after each change."""
+    """Okapi BM25 over the chunks of one corpus, by the stems of its language; built at first use and after a change."""
 
     def __init__(self, corpus: CorpusHandle) -> None:
         self._corpus = corpus
+        self._stemmer = _stemmer_of(corpus.record.analyzer)
         self._lock = threading.Lock()
         self._index: _Index | None = None
 
@@ -107,5 +109,18 @@ class Bm25:
             return self._index
 
     def _terms(self, text: str) -> list[str]:
-        stems: list[str] = Stemmer.Stemmer("english").stemWords(compared_words(text))
+        words = compared_words(text)
+        if self._stemmer is None:
+            return words
+        # A stemmer may not be used by two threads at once.
+        stems: list[str] = Stemmer.Stemmer(self._stemmer).stemWords(words)
         return stems
+
+
+def _stemmer_of(analyzer: str) -> str | None:
+    """Return the name of the stemmer of a full-text analyser, which has that of its language; None if there is none.
+
+    A corpus whose language isn't known yet is taken for English, as most are.
+    """
+    language = ENGLISH if analyzer == AUTO else analyzer
+    return language if language in Stemmer.algorithms() else None

@@ -356,7 +356,7 @@ class AdvanceModel(BaseModel):
 
 
 class JobProblem(BaseModel):
-    """The error that ended a job."""
+    """The error that ended a job, or for which it waits."""
 
     type: str
     message: str

@@ -69,19 +69,23 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error that ended a job: the name of its class, the message, and what to do about it."""
+    """An error that ended or defers a job: the name of its class, the message, and what to do about it."""
 
     type: str
     message: str
     fix: str = ""
 
 
+_TEXTS = ("id", "corpus", "created_at")
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job. Times are in ISO 8601 as UTC. ``attempt`` counts its runs, from 1; 0 before the first.
 
-    ``result`` is the summary of the ingest or sync. ``cancelling``: it runs, and was told to stop. ``host`` is the
-    machine that has its paths, which alone runs it; None if any may.
+    ``result`` is the summary of the ingest or sync. ``problem`` is what ended the job, or what a queued one waits for.
+    ``cancelling``: it runs, and was told to stop. ``host`` is the machine that has its paths, which alone runs it; None
+    if any may. ``deaths`` counts the services that died while they ran it.
     """
 
     id: str
@@ -98,10 +102,13 @@ class Job:
     result: Mapping[str, Any] | None = None
     problem: Problem | None = None
     request: Request | None = field(default=None, repr=False)
+    deaths: int = 0
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:
-        """Make a job from its node's properties."""
+        """Make a job from its node's properties; raises KeyError, TypeError or ValueError if it is none."""
+        if not (all(isinstance(properties[name], str) for name in _TEXTS) and isinstance(properties["attempt"], int)):
+            raise TypeError("a job's id, corpus and time are strings, and its attempts a number")
         values = {one.name: properties[one.name] for one in fields(cls) if properties.get(one.name) is not None}
         records: dict[str, Callable[..., Any]] = {
             "progress": Advance,

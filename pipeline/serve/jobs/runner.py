@@ -23,14 +23,15 @@ _POLL_SECONDS = 2.0
 """Interval at which the queue is read; a job that this service gets itself is begun at once."""
 
 _RECOVER_SECONDS = 5.0  # between two looks for jobs whose service died; several signs of life fit in
-_BUSY_SECONDS = 2.0  # between two attempts while another process writes the corpus
+_DELETE_SECONDS = 3600.0  # between two deletions of old jobs, which are kept for days
+_BUSY_SECONDS = 2.0  # between two attempts while another process writes the corpus; jobs of other corpora run meanwhile
 _BUSY_LIMIT = 600.0
 """Seconds that a job waits for another writer of its corpus."""
 
 _IDLE_SECONDS = 60.0
 """Seconds without a job after which the process of jobs is ended, and its memory is free."""
 
-_MOST_ATTEMPTS = 5
+_MOST_DEATHS = 5
 """Runs that a job gets on its own, if its services die each time."""
 
 _GONE = (ServerLost.__name__, DatabaseStopped.__name__, ServerUnreachable.__name__)
@@ -61,6 +62,7 @@ class JobRunner:
         self._count = count
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self._recovered, self._deleted = -_RECOVER_SECONDS, -_DELETE_SECONDS
         self._thread = threading.Thread(target=self._work, name="hoprank-jobs", daemon=True)
 
     def start(self) -> None:
@@ -86,13 +88,10 @@ class JobRunner:
         self._process.close()
 
     def _work(self) -> None:
-        recovered, worked = -_RECOVER_SECONDS, time.monotonic()
+        worked = time.monotonic()
         while not self._stopping.is_set():
             try:
-                if time.monotonic() - recovered >= _RECOVER_SECONDS:
-                    self._store.recover()
-                    self._store.delete_old(self._keep_days)
-                    recovered = time.monotonic()
+                self._tidy()
                 found = self._take_one()
             except (ServerLost, ServerUnreachable) as error:
                 _LOG.warning("Jobs wait for the server: %s", error.message)
@@ -108,14 +107,23 @@ class JobRunner:
             self._wake.wait(_POLL_SECONDS)
             self._wake.clear()
 
+    def _tidy(self) -> None:
+        """Queue the jobs of dead services again, and delete old ones, where it is time for that."""
+        if time.monotonic() - self._recovered >= _RECOVER_SECONDS:
+            self._store.recover()
+            self._recovered = time.monotonic()
+        if time.monotonic() - self._deleted >= _DELETE_SECONDS:
+            self._store.delete_old(self._keep_days)
+            self._deleted = time.monotonic()
+
     def _take_one(self) -> bool:
         # A writer's id a job: one whose end could not be recorded counts as dead, and is recovered.
         with new_writer() as owner:
             job = self._store.claim(owner)
             if job is None:
                 return False
-            if job.attempt > _MOST_ATTEMPTS:
-                message = f"The service died {_MOST_ATTEMPTS} times while it ran this job."
+            if job.deaths >= _MOST_DEATHS:
+                message = f"The service died {job.deaths} times while it ran this job."
                 problem = Problem("Fault", message, "Look into its log, and retry the job.")
                 self._store.finish(job.id, owner, State.FAILED, problem=problem, keep_request=True)
             else:
@@ -135,6 +143,9 @@ class JobRunner:
         except Failed as error:
             if error.problem.type in _GONE:
                 raise ServerLost(error.problem.message, error.problem.fix) from error
+            is_busy = error.problem.type == Busy.__name__
+            if is_busy and self._store.defer(job.id, owner, error.problem, _BUSY_SECONDS, _BUSY_LIMIT):
+                return
             finish(job.id, owner, State.FAILED, problem=error.problem, keep_request=True)
         else:
             # A source that couldn't be read may be readable at the next run.
@@ -143,17 +154,9 @@ class JobRunner:
             self._count(job.kind.value, done.get("seconds", {}))
 
     def _attempt(self, job: Job, cancelled: threading.Event) -> Mapping[str, Any]:
-        """Run a job, and again while another writer has its corpus."""
-        deadline = time.monotonic() + _BUSY_LIMIT
-        while True:
-            if cancelled.is_set() or self._stopping.is_set():
-                raise Stopped
-            try:
-                return self._process.run(self._checked(job))
-            except Failed as error:
-                if error.problem.type != Busy.__name__ or time.monotonic() > deadline:
-                    raise
-                cancelled.wait(_BUSY_SECONDS)
+        if cancelled.is_set() or self._stopping.is_set():
+            raise Stopped
+        return self._process.run(self._checked(job))
 
     def _checked(self, job: Job) -> Job:
         try:

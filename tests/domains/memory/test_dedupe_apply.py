@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 from neo4j.exceptions import TransientError
 
-from pipeline.domains.memory.dedupe.apply import _write, apply, discard, mark, merges, undo
-from pipeline.domains.memory.dedupe.plan import Plan, accepted, plan
+from pipeline import KnowledgeGraph
+from pipeline.domains.memory import entities
+from pipeline.domains.memory.dedupe.apply import Merge, _write, apply, discard, mark, merges, undo
+from pipeline.domains.memory.dedupe.merge import Rewrite
+from pipeline.domains.memory.dedupe.plan import Group, Plan, accepted, plan
+from pipeline.domains.memory.entities import survivors, upsert
+from pipeline.domains.memory.memory import AgentMemory, journal_name
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.schema import MENTIONS
 from pipeline.domains.memory.settings import MemorySettings
@@ -90,11 +95,16 @@ def test_another_mention_leaves_a_plan_fresh(new_graph: NewGraph, memory_setting
     assert node.properties["mention_count"] == 9
 
 
-def test_what_is_forgotten_leaves_the_journal(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
+def test_what_is_forgotten_leaves_the_journal(
+    new_graph: NewGraph, memory_settings: MemorySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph, journal = surreal(new_graph)
     done = apply(graph, journal, plan(graph, memory_settings))
 
-    assert discard(journal, [HONO.name]) == []
+    with monkeypatch.context() as patched:  # no query for each merge
+        for name in ("get_node", "get_nodes"):
+            patched.setattr(journal, name, lambda *_: pytest.fail("a merge was read by itself"))
+        assert discard(journal, [HONO.name]) == []
     assert discard(journal, [NPM.id]) == [done]
     assert journal.size().nodes == 0
 
@@ -192,3 +202,26 @@ def test_a_transaction_that_is_tried_again_withdraws_what_was_killed_once(
 
     assert not faults
     assert [merge.complete for merge in merges(journal)] == [True]
+
+
+def test_the_record_of_merges_is_read_once_until_it_changes(
+    memory: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = [Entity("SurrealDB", "package", mention_count=2), Entity("surrealdb", "package")]
+    upsert(memory, known)
+    journal = memory.hoprank.graph(journal_name(memory.name))
+    read: list[str] = []
+
+    def spy(graph: KnowledgeGraph) -> list[Merge]:
+        read.append(graph.name)
+        return merges(graph)
+
+    monkeypatch.setattr(entities, "merges", spy)
+    assert [survivors(memory) for _ in range(2)] == [{}, {}]
+    assert len(read) == 1
+
+    group = Group(known[0].id, (known[1].id,), ())
+    _write(journal, Merge("m1", T1, "p", (group,), 0, 0, complete=True), Rewrite())
+
+    assert [survivors(memory) for _ in range(2)] == [{known[1].id: known[0].id}] * 2
+    assert len(read) == 2

@@ -121,7 +121,7 @@ def test_related_skills_are_read_at_once(
 
     # The others are reached by way of chroma's neighbours: each was a search of a path of its own.
     assert len(Skills(hoprank, collection.name).related("chroma", 10)) > 2
-    assert sorted(asked) == ["all_edges", "all_nodes", "graphs_named", "graphs_named"]
+    assert sorted(asked) == ["all_edges", "all_nodes", "graphs_named", "graphs_named", "graphs_named"]
 
 
 def test_who_only_lies_in_the_same_folder_is_not_related(hoprank: HopRank, built: MakeGraph) -> None:
@@ -318,3 +318,25 @@ def test_an_edge_that_the_schema_lacks_is_not_written(built: MakeGraph, monkeypa
         built(COLLECTION)
 
     assert graph.size() == before
+
+
+def test_related_skills_read_the_graph_once_until_it_changes(
+    collection: KnowledgeGraph, hoprank: HopRank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skills = Skills(hoprank, collection.name)
+    read: list[str] = []
+    whole = KnowledgeGraph.to_memory
+
+    def spy(graph: KnowledgeGraph) -> KnowledgeGraph:
+        read.append(graph.name)
+        return whole(graph)
+
+    monkeypatch.setattr(KnowledgeGraph, "to_memory", spy)
+
+    first = [skills.related(name, 3) for name in ("chroma", "pinecone", "chroma")]
+
+    assert len(read) == 1
+    assert first[0] == first[2] != first[1]
+    collection.update_node("chroma", properties={"description": "Another one."})
+    assert skills.related("pinecone", 3)
+    assert len(read) == 2

@@ -12,10 +12,13 @@ import pytest
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
+from pipeline.db.queries import load_queries
 from pipeline.domains.vault.api import Vault, VaultSync
 from pipeline.domains.vault.note import ANY, Scope
 from pipeline.domains.vault.stored import NoteGraph, read_graph
 from pipeline.errors import SourceError
+from pipeline.ids import digest
+from pipeline.ingest.embed import model_labels, stored_sentences
 from pipeline.ingest.sources.watch import changes
 from pipeline.records import Vector
 
@@ -166,6 +169,7 @@ def test_a_large_note_and_a_folder_without_notes(
     sync({"Large.md": "# Part\n\nOne more sentence about the sea.\n\n" * 400 + "[[Small]]", "Small.md": "x"})
 
     assert [(link.source, link.target) for link in graph().links] == [("Large.md", "Small.md")]
+    assert [row["note"].get("centroid") for row in graph().corpus.stream("vault_notes")] == [None, None]
 
 
 def test_a_save_by_rename_is_noticed(write: Callable[[Files], Path]) -> None:
@@ -187,3 +191,23 @@ def _save_by_rename(path: Path) -> None:
     temporary = path.with_suffix(".tmp")
     temporary.write_text("Anew.", encoding="utf-8")
     temporary.replace(path)
+
+
+@pytest.mark.slow
+def test_the_vector_of_a_sentence_is_looked_up_by_its_hash(sync: Sync, hoprank: HopRank, corpus_name: str) -> None:
+    """No link with another sentence is read, in whatever corpus."""
+    sync(VAULT)
+    address = hoprank.client.address
+    record = get_corpus(hoprank.client, corpus_name)
+    sentence = digest("The pull of the Moon lifts the water twice a day.")
+    text = f"PROFILE {load_queries()['vectors_of_contexts'].text}"
+
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        driver.execute_query("CALL db.awaitIndexes(60)", database_=address.database)
+        rows, summary, _ = driver.execute_query(
+            text, labels=model_labels(record.fingerprint), hashes=[sentence, "none"], database_=address.database
+        )
+
+    assert [(row["hash"], len(row["vector"])) for row in rows] == [(sentence, 384)]
+    assert "RelationshipIndexSeek" in str(summary.profile)
+    assert stored_sentences(hoprank.client, "another@1/384", [sentence]) == {}

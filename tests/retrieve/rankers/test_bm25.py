@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from pipeline import HopRank
-from pipeline.db.corpus import open_corpus
+from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.errors import CorpusError
 from pipeline.flows.maintain import drop
 from pipeline.retrieve.rankers.bm25 import Bm25, Inverted
@@ -53,6 +54,27 @@ def test_no_more_than_the_limit_are_ranked(bm25: Bm25) -> None:
 
     assert bm25.rank("the moon sea tide", 2)[1].ids == every[:2]
     assert len(every) > 2
+
+
+@pytest.mark.parametrize(
+    ("analyzer", "text", "question", "found"),
+    [
+        ("german", "Die Häuser am Hafen.", "Hafens", 1),
+        ("russian", "Корабли стоят в порту.", "корабль", 1),
+        ("english", "The houses at the harbour.", "house", 1),
+        ("standard", "The houses at the harbour.", "house", 0),
+    ],
+)
+def test_words_are_compared_by_the_stems_of_the_language_of_the_corpus(
+    hoprank: HopRank, corpus_name: str, analyzer: str, text: str, question: str, found: int
+) -> None:
+    hoprank.add([{"id": "a", "text": text}, *({"id": f"{n}", "text": f"Nummer {n}."} for n in range(5))], corpus_name)
+
+    corpus = open_corpus(hoprank.client, corpus_name)
+
+    bm25 = Bm25(CorpusHandle(corpus.client, replace(corpus.record, analyzer=analyzer)))
+
+    assert len(bm25.rank(question, 10)[1].ids) == found
 
 
 @pytest.mark.slow

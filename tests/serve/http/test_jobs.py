@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import time
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,8 @@ def test_documents_are_ingested_and_synced(service: TestClient, corpus_name: str
     assert keys(service, corpus_name) == ["d0"]
     listed = service.get("/v1/jobs", params={"limit": 1}).json()
     assert listed["jobs"] == [synced]
-    assert listed["next"] == synced["created_at"]
+    following = service.get("/v1/jobs", params={"limit": 1, "before": listed["next"]}).json()
+    assert following["jobs"] == [planned]
 
 
 @pytest.mark.slow
@@ -137,30 +138,49 @@ def another_writer(hoprank: HopRank, corpus: str) -> Iterator[None]:
 
 
 @pytest.mark.slow
-def test_a_job_waits_for_another_writer_and_is_cancelled_meanwhile(
-    service: TestClient, hoprank: HopRank, corpus_name: str
+def test_a_job_waits_for_another_writer_while_others_run_and_is_cancelled_meanwhile(
+    service: TestClient, hoprank: HopRank, new_corpus: Callable[[], AbstractContextManager[str]]
 ) -> None:
+    with new_corpus() as corpus, new_corpus() as other:
+        hoprank.add([{"id": "kept", "text": "This stays."}], corpus)
+        with another_writer(hoprank, corpus):
+            job = begin(service, "/v1/ingest", corpus=corpus, documents=DOCUMENTS)
+            waiting = wait_for(service, job, "queued", problem="Busy")
+            passed = ended(service, begin(service, "/v1/ingest", corpus=other, documents=DOCUMENTS))
+            service.post(f"/v1/jobs/{job['id']}/cancel")
+            cancelled = ended(service, job)
+
+        assert (waiting["attempt"], waiting["started_at"]) == (0, None)
+        assert passed["state"] == "succeeded"
+        assert (cancelled["state"], cancelled["problem"]) == ("cancelled", None)
+        assert keys(service, corpus) == ["kept"]
+        assert service.post(f"/v1/jobs/{job['id']}/cancel").status_code == 409
+        assert service.post(f"/v1/jobs/{job['id']}/retry").json()["state"] == "queued"
+        assert ended(service, job)["state"] == "succeeded"
+        assert service.post(f"/v1/jobs/{job['id']}/retry").status_code == 409
+
+
+@pytest.mark.slow
+def test_a_job_that_waited_too_long_for_another_writer_fails(
+    service: TestClient, hoprank: HopRank, corpus_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.serve.jobs.runner._BUSY_LIMIT", 1.0)
     hoprank.add([{"id": "kept", "text": "This stays."}], corpus_name)
     with another_writer(hoprank, corpus_name):
-        job = begin(service, "/v1/ingest", corpus=corpus_name, documents=DOCUMENTS)
-        wait_for(service, job, "running")
-        assert service.post(f"/v1/jobs/{job['id']}/cancel").json()["cancelling"]
-        cancelled = ended(service, job)
+        failed = ended(service, begin(service, "/v1/ingest", corpus=corpus_name, documents=DOCUMENTS))
 
-    assert cancelled["state"] == "cancelled"
-    assert keys(service, corpus_name) == ["kept"]
-    assert service.post(f"/v1/jobs/{job['id']}/cancel").status_code == 409
-    assert service.post(f"/v1/jobs/{job['id']}/retry").json()["state"] == "queued"
-    retried = ended(service, job)
-    assert (retried["state"], retried["attempt"]) == ("succeeded", 2)
-    assert service.post(f"/v1/jobs/{job['id']}/retry").status_code == 409
+    assert (failed["state"], failed["attempt"], failed["problem"]["type"]) == ("failed", 1, "Busy")
 
 
-def wait_for(service: TestClient, job: Mapping[str, Any], state: str, stage: str = "") -> None:
+def wait_for(
+    service: TestClient, job: Mapping[str, Any], state: str, *, stage: str = "", problem: str = ""
+) -> dict[str, Any]:
     for _ in range(600):
-        found = service.get(f"/v1/jobs/{job['id']}").json()
-        if found["state"] == state and (not stage or (found["progress"] or {}).get("stage") == stage):
-            return
+        found: dict[str, Any] = service.get(f"/v1/jobs/{job['id']}").json()
+        at = (found["progress"] or {}).get("stage", "")
+        of = (found["problem"] or {}).get("type", "")
+        if found["state"] == state and stage in ("", at) and problem in ("", of):
+            return found
         time.sleep(0.05)
     pytest.fail(f"the job is never {state}")
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import drop_corpus, get_corpus
+from pipeline.errors import CorpusError
 from pipeline.evaluate.datasets import read_dataset
 from pipeline.flows import questions
+from pipeline.flows.documents import StoredText
 from pipeline.retrieve.legs import Leg
 from tests.serve.http.conftest import Start
 
@@ -99,3 +103,39 @@ def test_judgements_become_a_queryset_and_go_with_their_corpus(
     assert left(corpus.id) == 2
     drop_corpus(hoprank.client, corpus)
     assert left(corpus.id) == 0
+
+
+def test_documents_are_read_many_at_a_time_and_files_are_replaced_together(
+    hoprank: HopRank, corpus_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {f"d{number}": f"Text number {number}.\n\nAnother paragraph." for number in range(5)}
+    hoprank.add([{"id": key, "text": text, "metadata": {"year": 1}} for key, text in texts.items()], corpus_name)
+    client = hoprank.client
+    asked: list[str] = []
+    questions.judge(client, corpus_name, QUESTION, "d0", 1.0)
+    read = client.read
+
+    def spy(name: str, *rest: Any, **named: Any) -> Any:
+        asked.append(name)
+        return read(name, *rest, **named)
+
+    monkeypatch.setattr(client, "read", spy)
+
+    questions.write_judgements(client, corpus_name, tmp_path / "whole", documents=True)
+
+    assert (asked.count("chunks_of_ids"), asked.count("document_chunks")) == (1, 0)
+    written = {path.name: path.read_text("utf-8") for path in (tmp_path / "whole").iterdir()}
+    rows = [json.loads(line) for line in written["corpus.jsonl"].splitlines()]
+    expected = [{"id": key, "title": key, "metadata": {"year": 1}, "text": text} for key, text in texts.items()]
+    assert rows == expected
+
+    def broken(*_: object) -> Iterator[StoredText]:
+        raise CorpusError("It was dropped.", "")
+        yield
+
+    monkeypatch.setattr(questions, "read_documents", broken)
+    questions.judge(client, corpus_name, "Another question?", "d1", 1.0)
+    with pytest.raises(CorpusError, match="dropped"):
+        questions.write_judgements(client, corpus_name, tmp_path / "whole", documents=True)
+    assert {path.name: path.read_text("utf-8") for path in (tmp_path / "whole").iterdir()} == written
+    assert [path.name for path in tmp_path.iterdir()] == ["whole"]

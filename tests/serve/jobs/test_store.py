@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from subprocess import PIPE, Popen
+from typing import Any
 
 import neo4j
 import pytest
 
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
+from pipeline.db.queries import load_queries
 from pipeline.db.writers import new_writer
 from pipeline.errors import JobError, UnknownJob
 from pipeline.serve.jobs.records import Advance, Kind, Problem, Request, State
 from pipeline.serve.jobs.store import JobStore
 
 REQUEST = Request(({"id": "a", "text": "one"},))
+BUSY = Problem("Busy", "Another process writes.", "Wait.")
 
 
 @pytest.fixture
@@ -66,6 +70,71 @@ def test_the_oldest_goes_first_and_a_corpus_has_one_at_a_time(store: JobStore, o
         store.finish(job.id, owner, State.FAILED, keep_request=True)
 
 
+def test_a_job_whose_corpus_is_busy_waits_while_those_of_others_run(
+    store: JobStore, owner: str, cypher: Callable[..., list[neo4j.Record]]
+) -> None:
+    busy, behind, other = (store.create(Kind.INGEST, corpus, REQUEST) for corpus in ("a", "a", "b"))
+    first = store.claim(owner)
+    assert first
+    assert first.id == busy.id
+
+    assert store.defer(busy.id, owner, BUSY, 60, 600)
+
+    waiting = store.get(busy.id)
+    assert (waiting.state, waiting.attempt, waiting.started_at, waiting.problem) == (State.QUEUED, 0, None, BUSY)
+    claimed = [store.claim(owner) for _ in range(2)]
+    assert [job and job.id for job in claimed] == [other.id, None], "the one behind doesn't overtake it"
+    cypher("MATCH (j:HopRankServiceJob {id: $id}) SET j.not_before = timestamp()", id=busy.id)
+    again = store.claim(owner)
+    assert again
+    assert (again.id, again.attempt, again.problem, again.deaths) == (busy.id, 1, None, 0)
+    assert not store.defer(busy.id, owner, BUSY, 60, -1), "it was tried first too long ago"
+    assert store.get(busy.id).state is State.RUNNING
+    for job in (busy, other):
+        store.finish(job.id, owner, State.FAILED, problem=BUSY, keep_request=True)
+    assert store.cancel(behind.id).state is State.CANCELLED
+
+
+def test_a_deferred_job_is_cancelled_at_once_and_one_that_was_to_stop_is_not_deferred(
+    store: JobStore, owner: str
+) -> None:
+    waiting, stopping = (store.create(Kind.INGEST, corpus, REQUEST) for corpus in "ab")
+    assert all(store.claim(owner) for _ in range(2))
+    assert store.defer(waiting.id, owner, BUSY, 60, 600)
+
+    cancelled = store.cancel(waiting.id)
+    assert store.cancel(stopping.id).cancelling
+    assert store.defer(stopping.id, owner, BUSY, 60, 600)
+
+    assert (cancelled.state, cancelled.problem) == (State.CANCELLED, None)
+    assert store.get(stopping.id).state is State.CANCELLED
+    assert store.retry(waiting.id).state is State.QUEUED
+    retried = store.claim(owner)
+    assert retried
+    assert retried.id == waiting.id, "a retried job waits no longer"
+    store.finish(waiting.id, owner, State.FAILED, keep_request=False)
+
+
+def test_deaths_of_services_are_counted_and_nothing_else(store: JobStore, owner: str) -> None:
+    job = store.create(Kind.SYNC, "docs", REQUEST)
+    assert store.claim(owner)
+    store.requeue(job.id, owner)
+    with new_writer() as dead:
+        assert store.claim(dead)
+    store.recover()
+
+    claimed = store.claim(owner)
+
+    assert claimed
+    assert (claimed.attempt, claimed.deaths) == (3, 1)
+    store.finish(job.id, owner, State.FAILED, keep_request=True)
+    store.retry(job.id)
+    retried = store.claim(owner)
+    assert retried
+    assert retried.deaths == 0
+    store.finish(job.id, owner, State.FAILED, keep_request=False)
+
+
 def test_a_job_with_paths_says_where_they_are_and_is_run_there(
     store: JobStore, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +167,7 @@ import os, socket, sys
 from pipeline.db import writers
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
+from pipeline.db.queries import load_queries
 from pipeline.serve.jobs.store import JobStore
 from pathlib import Path
 socket.gethostname = lambda: "replica"
@@ -186,12 +256,108 @@ def test_a_queued_job_is_cancelled_at_once_and_retried(store: JobStore, owner: s
 def test_jobs_are_listed_the_latest_first_by_pages_and_corpora(store: JobStore) -> None:
     jobs = [store.create(Kind.INGEST, corpus, REQUEST) for corpus in "abab"]
 
-    assert [job.id for job in store.list(["a"])] == [jobs[2].id, jobs[0].id]
-    page = store.list(limit=3)
-    assert [job.id for job in (*page, *store.list(before=page[-1].created_at))] == [job.id for job in reversed(jobs)]
+    assert [job.id for job in store.list(["a"]).jobs] == [jobs[2].id, jobs[0].id]
+    page = store.list(limit=3).jobs
+    earlier = store.list(before=page[-1].created_at)
+    assert [job.id for job in (*page, *earlier.jobs)] == [job.id for job in reversed(jobs)]
+    assert earlier.next is None
     assert all(job.request is None for job in page)
     for job in jobs:
         store.cancel(job.id)
+
+
+def test_no_job_of_one_instant_falls_between_pages(store: JobStore, cypher: Callable[..., list[neo4j.Record]]) -> None:
+    jobs = [store.create(Kind.INGEST, "a", REQUEST).id for _ in range(5)]
+    cypher("MATCH (j:HopRankServiceJob) WHERE j.id IN $ids SET j.created_at = '2026-01-01'", ids=jobs)
+
+    listed, before = [], ""
+    while True:
+        page, following = store.list(["a"], before=before, limit=2)
+        listed += [job.id for job in page]
+        if following is None:
+            break
+        before = following
+
+    assert listed == sorted(jobs)
+    assert store.list(["a"], before="2026-01-01").jobs == ()
+    for id_ in jobs:
+        store.cancel(id_)
+
+
+def test_old_jobs_are_looked_up_by_when_they_finished(
+    store: JobStore, owner: str, cypher: Callable[..., list[neo4j.Record]], address: Address
+) -> None:
+    kept, old = (store.create(Kind.INGEST, "docs", REQUEST) for _ in range(2))
+    for job in (kept, old):
+        store.cancel(job.id)
+    cypher("MATCH (j:HopRankServiceJob {id: $id}) SET j.finished_at = '2020'", id=old.id)
+    cypher("CALL db.awaitIndexes(60)")
+
+    store.delete_old(1)
+
+    assert store.get(kept.id).state is State.CANCELLED
+    with pytest.raises(UnknownJob):
+        store.get(old.id)
+    with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
+        text = f"EXPLAIN {load_queries()['delete_old_jobs'].text}"
+        plan = str(driver.execute_query(text, before="2026", database_=address.database).summary.plan)
+    assert "NodeIndexSeek" in plan
+
+
+WHOLE = {"id": "x", "kind": "sync", "corpus": "b", "state": "queued", "created_at": "1", "attempt": 0}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"kind": None},
+        {"kind": "drop"},
+        {"id": None},
+        {"corpus": 5},
+        {"created_at": None},
+        {"attempt": "many"},
+        {"request": None},
+        {"request": "no JSON"},
+        {"request": "[]"},
+        {"request": '{"command": "rm"}'},
+        {"corpus": "a", "state": "running", "owner": "nobody", "seen": "never"},
+        {"corpus": "a", "state": "running"},
+        {"corpus": "a", "state": "running", "kind": None},
+    ],
+    ids=str,
+)
+def test_a_node_that_is_no_job_is_neither_run_nor_in_the_way(
+    store: JobStore,
+    owner: str,
+    cypher: Callable[..., list[neo4j.Record]],
+    caplog: pytest.LogCaptureFixture,
+    changed: Mapping[str, Any],
+) -> None:
+    planted = {
+        name: value
+        for name, value in {**WHOLE, "request": json.dumps(asdict(REQUEST)), **changed}.items()
+        if value is not None
+    }
+    cypher("CREATE (j:HopRankServiceJob) SET j = $planted", planted=planted)
+    try:
+        job = store.create(Kind.INGEST, "a", REQUEST)
+
+        for _ in range(2):
+            store.recover()
+            claimed = store.claim(owner)
+            assert claimed
+            assert claimed.id == job.id
+            assert store.claim(owner) is None
+            store.requeue(job.id, owner)
+
+        assert job.id in {one.id for one in store.list().jobs}
+        assert all(isinstance(count.corpus, str) for count in store.counts())
+        found = cypher("MATCH (j:HopRankServiceJob) WHERE j.id IS NULL OR j.id <> $id RETURN properties(j)", id=job.id)
+        assert [dict(row[0]) for row in found] == [planted], "it is left as it was"
+        assert [record.message.count("isn't one") for record in caplog.records] == [1]
+        store.cancel(job.id)
+    finally:
+        cypher("MATCH (j:HopRankServiceJob) WHERE j.id IS NULL OR j.id = 'x' DELETE j")
 
 
 def test_an_unknown_job_is_told(store: JobStore) -> None:

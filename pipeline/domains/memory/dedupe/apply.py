@@ -20,6 +20,7 @@ from pipeline.domains.memory.dedupe.merge import Rewrite, Unmerged, merge, unmer
 from pipeline.domains.memory.dedupe.plan import Group, Plan, entity_digest
 from pipeline.domains.memory.records import Entity
 from pipeline.errors import GraphError
+from pipeline.grouping import grouped
 from pipeline.json_values import plain
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.clock import now
@@ -166,11 +167,15 @@ def mark(journal: KnowledgeGraph, merge_id: str, *, complete: bool) -> None:
 
 def _rewrite_of(journal: KnowledgeGraph, merge_id: str) -> Rewrite:
     """Return the rewrite of a merge; raises GraphError if the journal lacks it."""
+    parts = journal.get_nodes(_part_ids(journal, merge_id))
+    return _read_rewrite(part for part in parts if part.type == UNDO)
+
+
+def _read_rewrite(parts: Iterable[KnowledgeNode]) -> Rewrite:
     content: dict[str, list[Any]] = defaultdict(list)
-    for part in journal.get_nodes(_part_ids(journal, merge_id)):
-        if part.type == UNDO:
-            for name, items in json.loads(str(part.properties["content"])).items():
-                content[name] += items
+    for part in parts:
+        for name, items in json.loads(str(part.properties["content"])).items():
+            content[name] += items
     return Rewrite(
         tuple(map(_unpacked, content["before_nodes"])),
         tuple(map(edge_of, content["before_edges"])),
@@ -189,7 +194,9 @@ def _remove(journal: KnowledgeGraph, merge_id: str) -> None:
 def discard(journal: KnowledgeGraph, entity_ids: Collection[str]) -> list[Merge]:
     """Remove the merges of these entities, and return them: what is to be forgotten must not stay in the journal."""
     ids = frozenset(entity_ids)
-    concerned = [one for one in merges(journal) if not _rewrite_of(journal, one.id).touched.isdisjoint(ids)]
+    parts = grouped((str(part.properties["merge"]), part) for part in journal.find_nodes_by_type(UNDO))
+    forgotten = {id_ for id_, of_merge in parts.items() if not _read_rewrite(of_merge).touched.isdisjoint(ids)}
+    concerned = [one for one in merges(journal) if one.id in forgotten]
     for entry in concerned:
         _remove(journal, entry.id)
     return concerned

@@ -14,6 +14,7 @@ from pipeline.serve.access import Grant
 from pipeline.serve.http.models import IngestRequest, JobModel, JobPage, SyncRequest
 from pipeline.serve.http.state import Granted, Service, State
 from pipeline.serve.jobs.records import Job, Kind, Request
+from pipeline.serve.jobs.store import JobList
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
 
@@ -45,12 +46,11 @@ async def sync(body: SyncRequest, response: Response, service: Service, grant: G
 async def jobs(
     service: Service,
     grant: Granted,
-    before: Annotated[str, Query(description="The time of creation of the last job of the page before.")] = "",
+    before: Annotated[str, Query(description="`next` of the page before, or a time.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> dict[str, object]:
+) -> JobList:
     """List the jobs of the corpora that the token opens, the latest first."""
-    found = await service.gate.run(service.jobs.list, grant.names, before=before, limit=limit)
-    return {"jobs": found, "next": found[-1].created_at if len(found) == limit else None}
+    return await service.gate.run(service.jobs.list, grant.names, before=before, limit=limit)
 
 
 @router.get("/jobs/{job}", response_model=JobModel)

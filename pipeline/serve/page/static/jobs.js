@@ -8,6 +8,7 @@ const FINAL = ["succeeded", "failed", "cancelled"];
 let watching = new Map();
 let timer = 0;
 let older = [];
+let beyond = null;
 
 /** Show the jobs, and keep them up to date until they are hidden. */
 export async function showJobs() {
@@ -45,13 +46,16 @@ function draw({ jobs, next }) {
   const items = all.map((job) => updated(kept.get(job.id), job));
   if (items.some((item, place) => list.children[place] !== item) || items.length !== list.children.length) list.replaceChildren(...items);
   const more = list.nextElementSibling;
-  more.hidden = next === null || older.length > 0;
-  more.onclick = () => showOlder(next);
+  const before = older.length ? beyond : next;
+  more.hidden = before === null;
+  more.onclick = () => showOlder(before);
 }
 
 async function showOlder(before) {
   try {
-    older = (await call(`v1/jobs?${new URLSearchParams({ before, limit: 200 })}`)).jobs;
+    const page = await call(`v1/jobs?${new URLSearchParams({ before, limit: 200 })}`);
+    older = [...older, ...page.jobs];
+    beyond = page.next;
     await showJobs();
   } catch (error) {
     if (!isShown(error)) at("jobs").append(failure(error));

@@ -6,9 +6,8 @@ import pytest
 
 from pipeline.cli.views.output import show
 from pipeline.domains.memory.cli.options import Where
-from pipeline.domains.memory.patterns import Related
-from pipeline.domains.memory.records import Entity, Fact
-from pipeline.domains.memory.views import history_view, related_view
+from pipeline.domains.memory.records import Fact
+from pipeline.domains.memory.views import history_view
 
 COMMIT = "commit 3f2a9c0d1e2b3c4d5e6f708192a3b4c5d6e7f809"
 DAY = "2026-01-01T00:00:00+00:00"
@@ -21,11 +20,10 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_commit_takes_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    show(related_view([Related(FACT, Entity("numpy", "library"))]), history_view([FACT]))
+    show(history_view([FACT]))
 
-    rows = [line for line in capsys.readouterr().out.splitlines() if "imports" in line]
-    assert len(rows) == 2
-    assert all(row.endswith("commit 3f2a9c0d1e") for row in rows)
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "imports" in line]
+    assert row.endswith("commit 3f2a9c0d1e")
 
 
 def test_a_reason_is_cut_between_words(capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,7 +104,7 @@ def test_a_log_that_is_kept_proposes_what_was_asked_for_from_a_project(
     run("search", CLOSING, "--routing", "oracle", "--project", "kiln", "--project", "loom", *graph, *kept)
     run("search", CLOSING, "--routing", "all", *graph, *kept)
     run("search", "kiln", "--routing", "all", "--from", "harbour", *graph, *kept)
-    run("route", "get-related", *graph, *kept)
+    run("route", "propose", *graph, *kept)
 
     shown = json.loads(run("route", "log", "--json", *kept).stdout)
     written = log.path.read_text(encoding="utf-8")
@@ -209,9 +209,8 @@ def test_evaluate_prints_the_comparison_and_the_failures(town: Town, tmp_path: P
 
 
 def test_the_commands_take_the_graph_of_the_settings(town: Town) -> None:
-    for command in (("graph", "--nodes"), ("get-related", "harbour"), ("traverse", "harbour")):
-        assert "almanac" in run("route", *command, "--set", f"routing.graph={town.graph}").stdout
-    assert "almanac" in run("route", "get-related", "harbour", "--graph", town.graph).stdout
+    for chosen in (("--set", f"routing.graph={town.graph}"), ("--graph", town.graph)):
+        assert "almanac" in run("route", "explain", "harbour", "uses", "almanac", *chosen).stdout
 
 
 @pytest.mark.usefixtures("server_environment")

@@ -383,7 +383,9 @@ class Client(AbstractContextManager["Client"]):
             happened = "went away" if isinstance(error, _GONE) else "kept failing"
             raise ServerLost(f"Neo4j at {uri} {happened} ({first_line(error)}).", _AGAIN) from error
         except driver_errors.DatabaseError as error:
-            raise self._stopped(error) or error from error
+            if stopped := self._stopped(error):
+                raise stopped from error
+            raise
         except driver_errors.ClientError as error:
             if refused := self._refused(error):
                 raise refused from error

@@ -1,7 +1,7 @@
-"""Explore any graph, by names or ids, for commands, services and domains: nodes near one, paths, lists of nodes."""
+"""Explore any graph, by names or ids, for commands, services and domains: near nodes, paths, nodes and edges."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -125,10 +125,64 @@ def path(
     return Path(tuple(nodes), edges, tuple(steps))
 
 
-def list_nodes(graph: GraphReader, types: Sequence[str] | None = None, limit: int = 100) -> list[KnowledgeNode]:
-    """Return the first ``limit`` nodes by id, of these types or of all."""
+def list_nodes(
+    graph: GraphReader,
+    types: Sequence[str] | None = None,
+    limit: int = 100,
+    *,
+    label: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    by_importance: bool = False,
+) -> list[KnowledgeNode]:
+    """Return the first ``limit`` nodes by id, or those of most PageRank: of these types, with a label, or all.
+
+    A node has one of ``properties`` if its value, or an entry of a list, reads as the text that is given.
+    """
     of_types = (graph.find_nodes_by_type(kind) for kind in dict.fromkeys(types)) if types else [graph.nodes()]
-    return heapq.nsmallest(limit, chain.from_iterable(of_types), key=lambda node: node.id)
+    wanted = (
+        node
+        for node in chain.from_iterable(of_types)
+        if (label is None or label in node.labels) and _has(node, properties or {})
+    )
+    ranks = graph.importance(graph.size().nodes or 1) if by_importance else {}
+    return heapq.nsmallest(limit, wanted, key=lambda node: (-ranks.get(node.id, 0.0), node.id))
+
+
+def _has(node: KnowledgeNode, properties: Mapping[str, str]) -> bool:
+    for name, text in properties.items():
+        value = node.properties.get(name)
+        values = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+        if text not in map(str, values):
+            return False
+    return True
+
+
+def list_edges(
+    graph: GraphReader,
+    node_id: str | None = None,
+    depth: int | None = None,
+    *,
+    types: Sequence[str] | None = None,
+    direction: Direction | str = Direction.BOTH,
+    limit: int = 100,
+) -> list[KnowledgeEdge]:
+    """Return the first ``limit`` edges, heaviest first, ties by id: of a node, or without one of the whole graph.
+
+    With ``depth`` they are those among the node and the nodes within so many edges of it, at most ``limit``, as
+    :func:`near` returns them. ``types`` leaves out other
+    edges, and follows none of them. Raises GraphError if the graph lacks the node, or if ``depth`` isn't 1 to
+    MOST_HOPS.
+    """
+    check_depth(depth)
+    if node_id is None:
+        edges = graph.edges()
+    elif depth is None:
+        edges = graph.get_edges_of_node(node_id, direction=direction)
+    else:
+        around = near(graph, node_id, depth, limit=limit, types=types, direction=direction)
+        edges = graph.get_subgraph([node_id, *(one.node.id for one in around)]).edges()
+    wanted = (edge for edge in edges if types is None or edge.type in types)
+    return heapq.nsmallest(limit, wanted, key=lambda edge: (-edge.weight, edge.id))
 
 
 def check_depth(depth: int | None) -> None:

@@ -90,12 +90,18 @@ class GraphReader(GraphRankings):
         self, node_id: str, edge_type: str | None = None, *, direction: Direction | str = Direction.OUT
     ) -> list[NeighborInfo]:
         """Return each edge from a node to a neighbour: heaviest first, ties by the neighbour's id, then the edge's."""
-        self._require(node_id)
         neighbours = (
             NeighborInfo(edge.other(node_id), edge.weight, edge.id, edge.type, edge.supported_edge_type)
-            for edge in self._store.edges_of_node(node_id, direction_of(direction), edge_type)
+            for edge in self.get_edges_of_node(node_id, edge_type, direction=direction)
         )
         return sorted(neighbours, key=lambda info: (-info.weight, info.id, info.edge_id))
+
+    def get_edges_of_node(
+        self, node_id: str, edge_type: str | None = None, *, direction: Direction | str = Direction.OUT
+    ) -> list[KnowledgeEdge]:
+        """Return the edges from a node to its neighbours; raises GraphError if the graph lacks the node."""
+        self._require(node_id)
+        return _by_id(self._store.edges_of_node(node_id, direction_of(direction), edge_type))
 
     def find_path(
         self,

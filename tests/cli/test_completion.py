@@ -25,7 +25,7 @@ def completed(words: str, environment: Mapping[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "words", ["hoprank search x --corpus {}", "hoprank corpus stats {}", "hoprank vault list --vault {}"]
+    "words", ["hoprank search x --corpus {}", "hoprank corpus stats {}", "hoprank vault index --vault {}"]
 )
 def test_names_of_corpora_are_completed(library: str, server_environment: dict[str, str], words: str) -> None:
     assert completed(words.format(library[:-3]), server_environment) == [library]

@@ -49,9 +49,10 @@ def test_graphs_are_listed_and_dropped(run: Run, name: str) -> None:
 def farm(client: Client) -> Iterator[str]:
     """A graph of an owner, a farm that is sold, and a cow."""
     graph = KnowledgeGraph(f"test-{uuid.uuid4().hex[:12]}", client=client)
-    graph.add_nodes([KnowledgeNode(id_, id_, properties={"name": f"the {id_}"}) for id_ in ("cow", "farm", "owner")])
+    graph.add_nodes([KnowledgeNode(id_, id_, properties={"name": f"the {id_}"}) for id_ in ("farm", "owner")])
+    graph.add_node(KnowledgeNode("cow", "cow", ["animal"], {"name": "the cow", "colours": ["red", "white"], "age": 3}))
     graph.add_edge(KnowledgeEdge("owner", "farm", "owns", valid_at="2020-01-01", invalid_at="2024-01-01"))
-    graph.add_edge(KnowledgeEdge("cow", "farm", "lives_at", weight=0.5))
+    graph.add_edge(KnowledgeEdge("cow", "farm", "lives_at", weight=0.5, properties={"why": ["a deed", "a map"]}))
     yield graph.name
     graph.drop()
 
@@ -59,10 +60,62 @@ def farm(client: Client) -> Iterator[str]:
 @pytest.mark.slow
 def test_nodes_are_listed(run: Run, farm: str) -> None:
     assert json.loads(run("list", farm, "--type", "cow", "--json").stdout) == [
-        {"id": "cow", "type": "cow", "name": "the cow", "properties": {"name": "the cow"}}
+        {
+            "id": "cow",
+            "type": "cow",
+            "name": "the cow",
+            "properties": {"name": "the cow", "colours": ["red", "white"], "age": 3},
+        }
     ]
     assert [line.split()[-1] for line in run("list", farm, "--limit", "2").stdout.splitlines()[2:]] == ["cow", "farm"]
     assert run("list", farm, "--type", "goat").stderr == f"hoprank: {farm} has no such node.\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        (("--where", "name=the farm"), ["farm"]),
+        (("--where", "colours=white", "--where", "age=3"), ["cow"]),
+        (("--where", "colours=whit"), []),
+        (("--where", "colours=white", "--where", "age=4"), []),
+        (("--label", "animal"), ["cow"]),
+        (("--important", "--limit", "2", "--as-of", "2022-01-01", "--known-at", "2999-01-01"), ["farm", "owner"]),
+    ],
+)
+def test_nodes_are_listed_by_property_label_and_importance(
+    run: Run, farm: str, options: tuple[str, ...], ids: list[str]
+) -> None:
+    assert [node["id"] for node in json.loads(run("list", farm, *options, "--json").stdout)] == ids
+
+
+@pytest.mark.slow
+def test_edges_are_listed_of_a_node_around_it_and_of_the_graph(run: Run, farm: str) -> None:
+    then = ("--as-of", "2022-01-01", "--known-at", "2999-01-01", "--json")
+
+    def ends(*options: str) -> list[tuple[str, str]]:
+        return [(edge["source"], edge["target"]) for edge in json.loads(run("edges", farm, *options).stdout)]
+
+    assert ends(*then) == [("owner", "farm"), ("cow", "farm")]
+    assert ends("the cow", *then) == ends("cow", "--direction", "out", *then) == [("cow", "farm")]
+    assert ends("cow", "--depth", "2", *then) == ends(*then)
+    assert ends("farm", "--direction", "out", *then) == []
+    assert ends("cow", "--depth", "2", "--type", "lives_at", *then) == ends("--type", "lives_at", *then)
+    assert ends("--limit", "1", *then) == [("owner", "farm")]
+    assert run("edges", farm).stdout.splitlines()[-1].split("  ")[-1].strip() == "why: a deed, a map"
+    assert run("edges", farm, "owner").stderr == f"hoprank: {farm} has no such edge.\n"
+    assert json.loads(run("edges", farm, "--json").stdout) == [
+        {
+            "source": "cow",
+            "target": "farm",
+            "type": "lives_at",
+            "weight": 0.5,
+            "directed": True,
+            "valid_at": None,
+            "invalid_at": None,
+            "properties": {"why": ["a deed", "a map"]},
+        }
+    ]
 
 
 @pytest.mark.slow
@@ -136,6 +189,8 @@ def test_a_corpus_is_drawn_and_exported_too(
         (["view", "--graph", "nowhere"], "no graph 'nowhere'"),
         (["export", "x.json", "--corpus", "nowhere at all"], "no corpus"),
         (["near", "nowhere", "x"], "no graph and no corpus 'nowhere'"),
+        (["list", "nowhere", "--where", "colour"], "isn't NAME=VALUE"),
+        (["edges", "nowhere", "x"], "no graph and no corpus 'nowhere'"),
         (["list", "nowhere"], "no graph and no corpus 'nowhere'"),
         (["import", "nowhere.json", "--graph", "x"], "nowhere.json can't be read"),
         (["import", "nowhere.xyz", "--graph", "x"], "What format"),

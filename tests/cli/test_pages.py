@@ -62,12 +62,6 @@ def test_a_page_is_drawn_on_a_terminal() -> None:
     assert ".md" not in drawn
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("topic", TOPICS)
-def test_no_table_is_cut_off_on_a_terminal_of_a_hundred_columns(topic: str) -> None:
-    assert "…" not in shown(topic, FORCE_COLOR="1", COLUMNS="100").stdout
-
-
 def test_an_unknown_topic_is_wrong_input_and_answered_with_the_nearest() -> None:
     result = shown("evaluation")
 

@@ -19,9 +19,8 @@ from pipeline.answer.records import answer_of
 from pipeline.cli.views.answer import show_answer
 from pipeline.cli.views.hits import place, result_views
 from pipeline.cli.views.output import show
-from pipeline.cli.views.progress import LeftColumn, ProgressBars, ProgressLines, RateColumn, show_progress, show_startup
+from pipeline.cli.views.progress import LeftColumn, ProgressBars, ProgressLines, RateColumn, show_progress
 from pipeline.cli.views.summary import summary_table
-from pipeline.db.embedded.options import Step
 from pipeline.edges import evidence_line
 from pipeline.ingest.update.changes import IngestSummary, Plan
 from pipeline.progress import Progress
@@ -70,14 +69,6 @@ def text_of(*parts: RenderableType) -> str:
     return console.file.getvalue()
 
 
-def test_a_hit_shows_rank_title_heading_file_lines_and_passage() -> None:
-    text = text_of(*result_views(result(hit()), ["She ground spectacles."]))
-
-    assert " 1  Judit [b]Amsel[/b] > Lenses > Glass  /archive/people/amsel.md:3-9  87%" in text
-    assert "    She ground spectacles." in text
-    assert "vector" not in text
-
-
 def test_an_explanation_shows_names_legs_and_path() -> None:
     text = text_of(*result_views(result(hit()), [""], explain=True))
 
@@ -90,20 +81,6 @@ def test_an_explanation_shows_names_legs_and_path() -> None:
     path, lead = "path: The refractor —links to→ Judit Amsel", "The refractor: Judit Amsel ground its lens."
     assert [path.split(), lead.split()] == rows[-2:]
     assert "lived on Skelda" not in text
-
-
-@pytest.mark.parametrize("meaning", [1.0, None])
-def test_a_hit_that_chance_would_bring_is_not_called_near(meaning: float | None) -> None:
-    nothing = hit(reasons={"names": [], "words": [], "meaning": meaning}, relevance=None)
-
-    text = text_of(*result_views(result(nothing), [""], explain=True))
-
-    assert "speaks for it" not in text
-    assert "%" not in text.splitlines()[3]
-
-
-def test_no_hits_are_said_to_be_none() -> None:
-    assert "Nothing in the corpus archive" in text_of(*result_views(result(), []))
 
 
 @pytest.mark.parametrize(
@@ -219,23 +196,6 @@ def test_a_summary_names_what_was_skipped_and_why() -> None:
     assert "one.md has malformed front matter (line 3: 'z': y)" in text
 
 
-def test_piped_output_is_plain_and_unpadded(capsys: pytest.CaptureFixture[str]) -> None:
-    show(*result_views(result(hit()), ["She ground spectacles. " * 20], explain=True))
-
-    lines = capsys.readouterr().out.splitlines()
-    assert not any("\x1b" in line for line in lines)
-    assert all(line == line.rstrip() and len(line) <= 100 for line in lines)
-
-
-def test_a_start_without_a_terminal_is_a_line_a_step(capsys: pytest.CaptureFixture[str]) -> None:
-    with show_startup() as report:
-        for done in (0, 1, 2):
-            report(Step("Fetching", done, 2))
-        report(Step("Starting"))
-
-    assert capsys.readouterr().err.splitlines() == ["Fetching ...", "Starting ..."]
-
-
 def test_progress_without_a_terminal_is_a_line_a_stage(capsys: pytest.CaptureFixture[str]) -> None:
     with show_progress() as progress:
         with progress.stage("embed") as done:
@@ -310,36 +270,6 @@ def test_a_stage_of_known_length_fills_as_it_goes() -> None:
         assert (task.completed, task.total) == (3, 4)
 
 
-@pytest.mark.parametrize(
-    ("stage", "steps", "line"),
-    [
-        ("link", 0, "link: 0.0 s"),
-        ("embed", 1, "embed: 1 chunk in 0.0 s"),
-        ("embed skills", 8, "embed skills: 8 skills in 0.0 s"),
-        ("search: bm25", 2, "search: bm25: 2 questions in 0.0 s"),
-        ("publish", 3, "publish: 0.0 s"),
-    ],
-)
-def test_a_line_counts_what_its_stage_counts(
-    stage: str, steps: int, line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with Progress(ProgressLines()).stage(stage) as done:
-        done(steps)
-
-    assert capsys.readouterr().err == f"{line}\n"
-
-
-def test_a_slow_stage_shows_its_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    clock = iter([0.0, 5.0, 30.0])
-    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
-    lines = ProgressLines()
-    lines.begin("embed", None)
-    lines.advance("embed", 12)
-    lines.end("embed")
-
-    assert capsys.readouterr().err == "embed: 12 chunks in 30.0 s (0.4/s)\n"
-
-
 def test_a_long_stage_prints_how_far_it_is_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -404,14 +334,3 @@ def test_an_answer_is_printed_as_it_is_written_then_what_it_cites(capsys: pytest
         "1 of 2 passages cited; 1,234 tokens of context; m[/b]\n"
     )
     assert shown.err == "hoprank: The answer cites what isn't in the context: [9?].\n"
-
-
-def test_an_answer_that_no_model_was_asked_for_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    context = Context("Who?", (), 0, 2000, 0, {"relevance": 0.0, "corpus": "docs", "warnings": ["Told before."]})
-    pieces = [Piece("The corpus doesn't say.")]
-
-    show_answer(iter([context, *pieces, answer_of(context, None, pieces, answered=False)]), "m", 0.06)
-
-    shown = capsys.readouterr()
-    assert shown.out == "The corpus doesn't say.\n\nNothing was sent: no passage is relevant enough.\n"
-    assert "Told before." not in shown.err

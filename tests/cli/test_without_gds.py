@@ -153,7 +153,7 @@ def test_skills_are_built_twice_and_asked(run: Any, tmp_path: Path) -> None:
 
     related = run("skills", "related", "api-design", "--graph", "skills").stdout
     assert "code-review" in related
-    for arguments in (("search", "review"), ("check",), ("order", "api-design"), ("path", "api-design", "security")):
+    for arguments in (("search", "review"), ("check",), ("order", "api-design")):
         run("skills", *arguments, "--graph", "skills")
     run("graph", "drop", "skills", "--yes")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -15,9 +15,10 @@ from pipeline.cli.deferred import catalogue, exchange, explore, graph_catalogue,
 from pipeline.cli.deliver import deliver
 from pipeline.cli.groups import Commands
 from pipeline.cli.options import AsOf, Depth, EdgeTypes, Json, KnownAt, Limit, Way, Yes, confirm, read_settings
-from pipeline.cli.views.graphs import graphs_table, near_table, nodes_table, path_view
+from pipeline.cli.views.graphs import edges_table, graphs_table, near_table, nodes_table, path_view
 from pipeline.cli.views.output import print_json, say, spinner
 from pipeline.cli.views.progress import show_progress
+from pipeline.edges import MOST_HOPS
 from pipeline.errors import InputError
 from pipeline.text.prose import counted
 
@@ -56,15 +57,23 @@ def list_(
         ),
     ] = None,
     types: NodeTypes = None,
+    label: Annotated[str | None, Option("--label", metavar="LABEL", help="Only nodes with this label.")] = None,
+    where: Annotated[
+        list[str] | None,
+        Option("--where", metavar="NAME=VALUE", help="Only nodes whose property is, or holds, this; repeatable."),
+    ] = None,
+    important: Annotated[bool, Option("--important", help="By PageRank, the most important first.")] = False,
     limit: Limit = 100,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     as_json: Json = False,
 ) -> None:
     """List the graphs, with what each holds; or the nodes of one, by id."""
+    properties = dict(map(_property, where or ()))
     with connected_client(read_settings()) as client:
         if name is not None:
-            nodes = explore.list_nodes(_at(client, name, as_of, known_at), types, limit)
+            graph = _at(client, name, as_of, known_at)
+            nodes = explore.list_nodes(graph, types, limit, label=label, properties=properties, by_importance=important)
             documents = [{**_node(node), "properties": dict(node.properties)} for node in nodes]
             deliver(nodes, as_json, nodes_table, f"{name} has no such node.", document=documents)
             return
@@ -93,6 +102,34 @@ def near(
         found = explore.near(graph, start.id, depth, limit=limit, types=types, direction=direction)
     documents = [{**_node(one.node), "hops": one.hops, "score": one.score} for one in found]
     deliver(found, as_json, near_table, f"No edge leads on from {node}.", document=documents)
+
+
+@app.command()
+def edges(
+    name: Name,
+    node: Annotated[
+        str | None, Argument(metavar="NODE", help="Its id or name.", show_default="all edges of the graph")
+    ] = None,
+    depth: Annotated[
+        int | None,
+        Option("--depth", min=1, max=MOST_HOPS, help="All among the nodes this near.", show_default="the node's own"),
+    ] = None,
+    types: EdgeTypes = None,
+    direction: Way = "both",
+    limit: Limit = 100,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    as_json: Json = False,
+) -> None:
+    """List the edges of a node, or of the whole graph, heaviest first, with what they say."""
+    with connected_client(read_settings()) as client:
+        graph = _at(client, name, as_of, known_at)
+        start = None if node is None else explore.find_node(graph, node).id
+        found = explore.list_edges(graph, start, depth, types=types, direction=direction, limit=limit)
+        ids = dict.fromkeys(end for edge in found for end in (edge.source, edge.target))
+        names = {one.id: explore.name_of(one) for one in graph.get_nodes(list(ids))}
+    none = f"{name} has no such edge."
+    deliver(found, as_json, lambda it: edges_table(it, names), none, document=list(map(_edge, found)))
 
 
 @app.command()
@@ -187,6 +224,18 @@ def _at(client: Client, name: str, as_of: str | None, known_at: str | None) -> p
 
 def _node(node: pipeline.KnowledgeNode) -> dict[str, str]:
     return {"id": node.id, "type": node.type, "name": explore.name_of(node)}
+
+
+def _edge(edge: pipeline.KnowledgeEdge) -> dict[str, Any]:
+    names = ("source", "target", "type", "weight", "directed", "valid_at", "invalid_at")
+    return {**{name: getattr(edge, name) for name in names}, "properties": dict(edge.properties)}
+
+
+def _property(given: str) -> tuple[str, str]:
+    name, equals, value = given.partition("=")
+    if not (name and equals):
+        raise InputError(f"--where {given!r} isn't NAME=VALUE.", "Write, for example, --where path=notes/bees.md.")
+    return name, value
 
 
 def _open(client: Client, graph: str | None, corpus: str | None) -> pipeline.KnowledgeGraph:

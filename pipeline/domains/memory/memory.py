@@ -280,7 +280,7 @@ class AgentMemory:
             return self.resolve(same.pop(), type_=type_, scope=scope, when=when)
         raise GraphError(
             f"The memory {self.name!r} has no entity {name[:80]!r}.",
-            did_you_mean(name, names, "hoprank memory by-type TYPE lists entities."),
+            did_you_mean(name, names, f"`hoprank graph list {self.name} --type TYPE` lists entities."),
         )
 
     def check_type(self, type_: str | None) -> None:

@@ -41,18 +41,6 @@ def recall_view(answer: domain.recall.Recall, *, explain: bool) -> list[Renderab
     return parts
 
 
-def topic_view(topic: domain.recall.Topic) -> list[RenderableType]:
-    """Return memories on a topic, the entities that they mention, and their facts."""
-    parts: list[RenderableType] = []
-    for place, hit in enumerate(topic.memories, 1):
-        parts += _listed(place, f"{hit.title}  {hit.document}", one_line(hit.text, _LONGEST_TEXT))
-    if topic.entities:
-        parts += [Text(), entities_view(topic.entities)]
-    if topic.facts:
-        parts += [Text(), related_view(topic.facts, sources=True)]
-    return parts
-
-
 def _listed(place: int, head: str, body: str) -> list[RenderableType]:
     return [Text(f"{place:>2}  {head}", style="bold"), Padding(Text(body), (0, 0, 0, 4))]
 
@@ -66,38 +54,6 @@ def texts_view(texts: Sequence[domain.records.Memory]) -> list[RenderableType]:
     return parts
 
 
-def related_view(related: Sequence[domain.patterns.Related], *, sources: bool = False) -> Table:
-    """Return a row a fact: its other end, its strength, and since when it holds; with ``sources`` both ends."""
-    rows = []
-    for fact, entity in ((one.fact, one.entity) for one in related):
-        evidence = one_line(shortened("".join(fact.evidence[:1])), _LONGEST_CELL)
-        since = (fact.valid_at or "")[:10]
-        row = (name_of(fact.source), fact.type, entity.name, entity.type, f"{fact.weight:.2f}", since, evidence)
-        rows.append(row if sources else row[1:])
-    return plain_table(*["from"][not sources :], "relation", "entity", "type", "weight", "since", "evidence", rows=rows)
-
-
-def near_view(near: Sequence[domain.patterns.Near]) -> Table:
-    """Return a row an entity, with its distance."""
-    rows = ((str(one.hops), one.entity.name, one.entity.type, f"{one.score:.3f}") for one in near)
-    return plain_table("hops", "entity", "type", "score", rows=rows)
-
-
-def subgraph_view(around: domain.patterns.Around) -> list[RenderableType]:
-    """Return the entities of a neighbourhood and the facts among them."""
-    facts = Text("\n".join(fact_text(fact) for fact in around.facts))
-    return [entities_view(around.entities), *([Text(), facts] if facts else [])]
-
-
-def path_view(start: domain.records.Entity, steps: Sequence[domain.patterns.Related]) -> Text:
-    """Return the steps of a path, one below the other."""
-    lines = [start.name]
-    for step in steps:
-        arrow = f"<-{step.fact.type}-" if step.fact.source == step.entity.id else f"-{step.fact.type}->"
-        lines.append(f"  {arrow} {step.entity.name}")
-    return Text("\n".join(lines))
-
-
 def entities_view(entities: Sequence[domain.records.Entity]) -> Table:
     """Return a row an entity."""
     rows = (
@@ -105,13 +61,6 @@ def entities_view(entities: Sequence[domain.records.Entity]) -> Table:
         for one in entities
     )
     return plain_table("entity", "type", "mentions", "scope", "description", rows=rows, named=True)
-
-
-def connected_view(connected: Sequence[domain.patterns.Connected]) -> Table:
-    """Return a row an entity, with its numbers of facts."""
-    counts = ((one.entity, one.outgoing, one.incoming, one.outgoing + one.incoming) for one in connected)
-    rows = ((entity.name, entity.type, *map(str, numbers)) for entity, *numbers in counts)
-    return plain_table("entity", "type", "out", "in", "facts", rows=rows)
 
 
 def fact_text(fact: domain.records.Fact) -> str:

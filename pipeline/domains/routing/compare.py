@@ -100,7 +100,7 @@ def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> 
     for query in queryset.queries:
         for name in [*query.projects, query.source] if query.source else query.projects:
             if name not in projects:
-                fix = did_you_mean(name, list(projects), "`hoprank route graph --nodes` lists the projects.")
+                fix = did_you_mean(name, list(projects), f"`hoprank graph list {routed.name}` lists them.")
                 raise QuerySetError(f"queryset {queryset.name!r}: {query.id!r} names an unknown project {name!r}", fix)
     queries = [replace(query, text=as_read(query.text)) for query in queryset.queries]
     answered = list(ask(queries, {str(mode): partial(answer, routed, mode) for mode in Mode}, progress))

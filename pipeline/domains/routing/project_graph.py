@@ -106,7 +106,7 @@ class ProjectGraph:
             self._require(source, *([target] if type is not RelationType.DOMAIN else []))
             raise GraphError(
                 f"There is no relation {source} {type.upper()} {target}.",
-                f"`hoprank route graph --edges --graph {self.graph.name}` lists the relations.",
+                f"`hoprank graph edges {self.graph.name}` lists the relations.",
             )
         self.graph.remove_edge(relation_id(source, target, type))
         if type is RelationType.DOMAIN:

@@ -279,9 +279,8 @@ def _checked(wanted: Mode | str, source: str, projects: Sequence[str], state: St
     known = [*state.projects, *state.unindexed]
     for name in [source, *projects] if source else projects:
         if name not in known:
-            raise GraphError(
-                f"There is no project {name!r}.", did_you_mean(name, known, "`hoprank route graph` lists them.")
-            )
+            fix = did_you_mean(name, known, "`hoprank graph list GRAPH` lists them.")
+            raise GraphError(f"There is no project {name!r}.", fix)
     if mode is not Mode.ORACLE and projects:
         raise QuestionError(
             f"The mode {mode} chooses the projects itself.", "Leave out --project, or search with --routing oracle."

@@ -11,48 +11,12 @@ from rich.text import Text
 
 from pipeline.cli.views.tables import captioned, plain_table, property_grid
 from pipeline.domains.routing import deferred as domain
-from pipeline.text.prose import counted, listed, one_line
+from pipeline.text.prose import counted, listed
 
 _LONGEST = 60  # characters of a text in a cell; chosen by hand, not measured
 
 # How much of a list is drawn; --json has all. Chosen by hand; not measured.
 _PLACES, _SHOWN, _MOST_EVENTS, _MOST_LISTED = 3, 10, 20, 20
-
-
-def projects_view(projects: Sequence[domain.schema.Project]) -> Table:
-    """Return a row a project: its kind, its domains, when it was indexed, and the beginning of its summary."""
-    rows = []
-    for project in projects:
-        domains, indexed = ", ".join(project.domains), project.last_indexed[:10] or "never"
-        rows.append((project.id, project.kind, domains, indexed, one_line(project.summary, _LONGEST)))
-    return plain_table("project", "kind", "domains", "indexed", "summary", rows=rows, named=True)
-
-
-def relations_view(relations: Sequence[domain.schema.Relation]) -> Table:
-    """Return a row a relation: its ends, its weight, and the evidence for it."""
-    rows = (
-        (one.source, one.type.upper(), one.target, f"{one.weight:.2f}", one_line(one.evidence, _LONGEST))
-        for one in relations
-    )
-    return plain_table("from", "type", "to", "weight", "evidence", rows=rows, named=True)
-
-
-def related_view(related: Sequence[tuple[domain.schema.Project, domain.schema.Relation]]) -> Table:
-    """Return a row a relation of a project: where it leads, its weight, and the evidence for it."""
-    rows = (
-        (project.id, one.type.upper(), f"{one.weight:.2f}", one_line(one.evidence, _LONGEST))
-        for project, one in related
-    )
-    return plain_table("project", "type", "weight", "evidence", rows=rows, named=True)
-
-
-def steps_view(steps: Sequence[domain.schema.Step]) -> Table:
-    """Return a row a project, with its distance and the way to it."""
-    rows = []
-    for step in steps:
-        way = [step.relations[0].source, *(f"{one.type.upper()} {one.target}" for one in step.relations)]
-        rows.append((step.project.id, str(step.hops), " ".join(way)))
-    return plain_table("project", "hops", "way", rows=rows, named=True)
 
 
 def proposals_view(proposals: Sequence[domain.clues.Proposal]) -> Table:

@@ -37,27 +37,6 @@ def build(
     deliver(built, run.as_json, lambda it: views.built_view(it, graph))
 
 
-@app.command("list")
-def list_(
-    graph: Graph = "skills",
-    tag: Annotated[str | None, Option("--tag", help="Only skills with this tag.")] = None,
-    as_json: Json = False,
-) -> None:
-    """List the skills with what each is for."""
-    with connected(read_settings()) as hoprank:
-        skills = api.Skills(hoprank, graph).list(tag)
-    document = [views.skill_json(one) for one in skills]
-    deliver(skills, as_json, views.skills_view, f"No skill has the tag {tag}.", document=document)
-
-
-@app.command("show")
-def show_(name: Name, graph: Graph = "skills", as_json: Json = False) -> None:
-    """Show a skill: what it says of itself, and its edges."""
-    with connected(read_settings()) as hoprank:
-        skill, edges = api.Skills(hoprank, graph).show(name)
-    deliver(skill, as_json, lambda it: views.skill_view(it, edges), document=views.skill_json(skill, edges))
-
-
 @app.command()
 def related(name: Name, graph: Graph = "skills", top_k: TopK = 10, run: Reading = Run()) -> None:
     """Print the skills that a walk from this one visits most, and why each is related."""
@@ -77,20 +56,6 @@ def requires(
     with connected(read_settings()) as hoprank:
         required = api.Skills(hoprank, graph).requires(name, transitive=transitive)
     deliver(required, as_json, views.required_view)
-
-
-@app.command()
-def path(
-    source: Annotated[str, Argument(metavar="A", help="A skill.")],
-    target: Annotated[str, Argument(metavar="B", help="Another.")],
-    graph: Graph = "skills",
-    as_json: Json = False,
-) -> None:
-    """Print the strongest way between two skills, and what each step of it says."""
-    with connected(read_settings()) as hoprank:
-        nodes, steps = api.Skills(hoprank, graph).path(source, target)
-    empty, document = f"Nothing joins {source} and {target}.", views.path_json(nodes, steps)
-    deliver(nodes, as_json, lambda it: views.path_view(it, steps), empty, document=document)
 
 
 @app.command()

@@ -67,14 +67,14 @@ def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
         ids = ", ".join(repr(skill.id) for skill in matches)
         raise GraphError(f"{len(matches)} skills are named {name!r}.", f"Say which: {ids}.")
     known = [skill.id for skill in skills]
-    fix = did_you_mean(name, known, "`hoprank skills list` shows those that there are.", cutoff=0.4)  # chosen by hand
+    listing = f"`hoprank graph list {graph.name} --type {SKILL}` lists them."
+    fix = did_you_mean(name, known, listing, cutoff=0.4)  # chosen by hand
     raise GraphError(f"The graph {graph.name!r} has no skill {name!r}.", fix)
 
 
 def edges_of(graph: KnowledgeGraph, skill: KnowledgeNode) -> list[KnowledgeEdge]:
     """Return all edges of a skill."""
-    ids = dict.fromkeys(info.id for info in graph.get_neighbor_info(skill.id, direction=Direction.BOTH))
-    return [edge for edge in graph.get_subgraph([skill.id, *ids]).edges() if skill.id in (edge.source, edge.target)]
+    return graph.get_edges_of_node(skill.id, direction=Direction.BOTH)
 
 
 def list_skills(graph: KnowledgeGraph, tag: str | None = None) -> list[KnowledgeNode]:

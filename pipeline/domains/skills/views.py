@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.table import Column, Table
-from rich.text import Text
+from rich.table import Table
 
-from pipeline.cli.lazy import lazy_imports
-from pipeline.cli.views.tables import Brief, plain_table, property_grid
+from pipeline.cli.views.tables import plain_table, property_grid
 from pipeline.text.prose import counted, listed, one_line
-
-with lazy_imports(__name__):
-    from pipeline.domains.skills import queries
 
 if TYPE_CHECKING:
     from pipeline.domains.skills.check import Findings
     from pipeline.domains.skills.queries import Related, Required
     from pipeline.domains.skills.sources import Built
-    from pipeline.knowledge import KnowledgeEdge, KnowledgeNode, RankedNode
+    from pipeline.knowledge import KnowledgeNode, RankedNode
 
 # How much is shown: chosen by hand to fit a screen.
 _MOST_SKIPPED = 20
@@ -46,37 +39,9 @@ def built_view(built: Built, graph: str) -> Table:
     return property_grid(rows)
 
 
-def skill_json(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge] = ()) -> dict[str, Any]:
-    """Return a skill and, if given, its edges."""
-    document = {"id": skill.id, "tags": list(skill.labels), **skill.properties}
-    if edges:
-        document["edges"] = [
-            {"source": edge.source, "target": edge.target, "type": edge.type, "weight": edge.weight, **edge.properties}
-            for edge in edges
-        ]
-    return document
-
-
-def skills_view(skills: Sequence[KnowledgeNode]) -> Table:
-    """Return a line a skill, with the beginning of its description."""
-    table = Table.grid(Column(overflow="fold"), "", padding=(0, 2))
-    for skill in skills:
-        table.add_row(Text(skill.id, style="bold"), Brief(_description(skill)))
-    return table
-
-
-def skill_view(skill: KnowledgeNode, edges: Iterable[KnowledgeEdge]) -> list[RenderableType]:
-    """Return a skill with all its edges, the strongest of each type first."""
-    properties = skill.properties
-    rows = [(name, str(properties[name])) for name in ("description", "version", "path") if properties.get(name)]
-    if skill.labels:
-        rows.append(("tags", ", ".join(skill.labels)))
-    if missing := properties.get("missing"):
-        rows.append(("missing", ", ".join(map(str, missing if isinstance(missing, list) else [missing]))))
-    ranked = sorted(edges, key=lambda edge: (edge.type, -edge.weight, edge.other(skill.id)))
-    ends = ((queries.describe_edge(one, skill.id), one.other(skill.id), f"{one.weight:.2f}") for one in ranked)
-    table = plain_table("", "skill, package or folder", "weight", rows=ends)
-    return [Text(skill.id, style="bold"), property_grid(rows), Text(), table]
+def skill_json(skill: KnowledgeNode) -> dict[str, Any]:
+    """Return a skill: its id, its tags and its properties."""
+    return {"id": skill.id, "tags": list(skill.labels), **skill.properties}
 
 
 def related_view(related: Sequence[Related]) -> Table:
@@ -96,21 +61,6 @@ def required_view(required: Required) -> Table:
     if required.missing:
         rows.append(("missing", ", ".join(required.missing)))
     return property_grid(rows)
-
-
-def path_view(nodes: Sequence[KnowledgeNode], steps: Sequence[Sequence[KnowledgeEdge]]) -> list[RenderableType]:
-    """Return the nodes of a path, one below the other, and between them the edges that join them."""
-    parts: list[RenderableType] = [Text(nodes[0].id, style="bold")]
-    for before, after, edges in zip(nodes, nodes[1:], steps, strict=False):
-        joins = "; ".join(queries.describe_edge(edge, before.id) for edge in edges)
-        parts.append(Padding(Text(joins, style="dim"), (0, 0, 0, 2)))
-        parts.append(Text(after.id, style="bold"))
-    return parts
-
-
-def path_json(nodes: Sequence[KnowledgeNode], steps: Sequence[Sequence[KnowledgeEdge]]) -> dict[str, Any]:
-    """Return the ids of a path, and the types of the edges of each step."""
-    return {"nodes": [node.id for node in nodes], "steps": [[edge.type for edge in edges] for edges in steps]}
 
 
 def ranked_view(ranked: Sequence[RankedNode]) -> Table:

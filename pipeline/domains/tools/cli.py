@@ -10,12 +10,11 @@ from pipeline.cli.connection import connected
 from pipeline.cli.deliver import JsonFile, check_json_file, deliver, deliver_report
 from pipeline.cli.groups import Commands
 from pipeline.cli.lazy import lazy_imports
-from pipeline.cli.options import Depth, EdgeTypes, Embedding, Json, Measuring, Run, read_settings
+from pipeline.cli.options import Embedding, Json, Measuring, Run, read_settings
 from pipeline.cli.views.output import say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.tools import views
 from pipeline.errors import InputError
-from pipeline.text.prose import counted
 
 with lazy_imports(__name__):
     from pipeline.domains.tools import api
@@ -122,17 +121,6 @@ def chain(
         deliver(chains, run.as_json, lambda it: list(views.chains_view(it)), "No chain of tools leads there.")
 
 
-@app.command("list")
-def list_(graph: Graph = "tools", as_json: Json = False) -> None:
-    """List the tools, service by service."""
-    with connected(read_settings()) as hoprank:
-        catalogue = api.Tools(hoprank, graph).catalogue()
-    names = {service.id: service.name for service in catalogue.services}
-    document = [{"id": tool.id, "service": tool.service, "description": tool.description} for tool in catalogue.tools]
-    empty = f"The graph {graph} holds no tools."
-    deliver(catalogue.tools, as_json, lambda it: views.tools_view(it, names), empty, document=document)
-
-
 @app.command("show")
 def show_(
     tool: Annotated[str, Argument(metavar="TOOL", help="The id or name of a tool.")],
@@ -143,34 +131,3 @@ def show_(
     with connected(read_settings()) as hoprank:
         details = api.Tools(hoprank, graph).show(tool)
     deliver(details, as_json, lambda it: list(views.tool_view(it)))
-
-
-@app.command()
-def traverse(
-    node: Node,
-    depth: Depth = 2,
-    edge_types: EdgeTypes = None,
-    limit: Annotated[int, Option("--limit", "-n", min=1, help="How many nodes at most.")] = 50,
-    graph: Graph = "tools",
-    as_json: Json = False,
-) -> None:
-    """List the nodes around a node, nearest first, with their similarity: 1 / (1 + distance)."""
-    with connected(read_settings()) as hoprank:
-        reached = api.Tools(hoprank, graph).traverse(node, depth, edge_types or (), limit)
-    deliver(reached, as_json, views.reached_view, f"No edge leads on from {node}.")
-
-
-@app.command()
-def path(
-    source: Annotated[str, Argument(metavar="FROM", help="The id of a node, or the name of a tool.")],
-    target: Annotated[str, Argument(metavar="TO", help="Another one.")],
-    depth: Depth = 8,
-    edge_types: EdgeTypes = None,
-    graph: Graph = "tools",
-    as_json: Json = False,
-) -> None:
-    """Print a path with the fewest edges between two nodes."""
-    with connected(read_settings()) as hoprank:
-        nodes = api.Tools(hoprank, graph).path(source, target, depth, edge_types or ())
-    empty = f"No path of {counted(depth, 'edge')} leads from {source} to {target}."
-    deliver(nodes, as_json, views.path_view, empty, document=[{"id": node.id, "type": node.type} for node in nodes])

@@ -164,7 +164,7 @@ class ToolSearch:
         tool = find_tool(network.tools.values(), name)
         if tool is None:
             names = [one.name for one in network.tools.values()]
-            fix = did_you_mean(name, names, "`hoprank tools list` shows the tools.")
+            fix = did_you_mean(name, names, f"`hoprank graph list {self._name} --type {TOOL}` lists them.")
             raise GraphError(f"The graph {self._name!r} has no tool {name!r}.", fix)
         before, after = network.incoming.get(tool.id, ()), network.outgoing.get(tool.id, ())
         return ToolDetails(
@@ -221,7 +221,10 @@ def _id(graph: KnowledgeGraph, name: str) -> str:
     named = graph.filter_nodes_by_property("name", name)
     tool = find_tool((tool_of(node) for node in named if node.type == TOOL), name)
     if tool is None:
-        raise GraphError(f"The graph {graph.name!r} has no node {name!r}.", "`hoprank tools list` shows the tools.")
+        raise GraphError(
+            f"The graph {graph.name!r} has no node {name!r}.",
+            f"`hoprank graph list {graph.name} --type {TOOL}` lists the tools.",
+        )
     return tool.id
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -10,28 +10,21 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.views.tables import Brief, captioned, measures_table, plain_table, property_grid
+from pipeline.cli.views.tables import captioned, measures_table, plain_table, property_grid
 from pipeline.text.prose import counted, listed, one_line
 
 if TYPE_CHECKING:
-    from pipeline.domains.tools.catalogue import Built, Tool
+    from pipeline.domains.tools.catalogue import Built
     from pipeline.domains.tools.chains.plan import Chain, Step
     from pipeline.domains.tools.evaluate import ToolReport
     from pipeline.domains.tools.find import FoundTool
-    from pipeline.domains.tools.queries import ReachedNode, ToolDetails
-    from pipeline.knowledge import KnowledgeNode
+    from pipeline.domains.tools.queries import ToolDetails
 
 
 def found_view(found: Sequence[FoundTool]) -> Table:
     """Return found tools, best first, each with its service and why it was found."""
     rows = ((tool.name, tool.service, "; ".join(tool.why)) for tool in found)
     return plain_table("tool", "service", "why", rows=rows, named=True)
-
-
-def tools_view(tools: Sequence[Tool], services: Mapping[str, str]) -> Table:
-    """Return a line a tool, with the beginning of its description."""
-    rows = ((tool.name, services.get(tool.service, tool.service), Brief(tool.description)) for tool in tools)
-    return plain_table("tool", "service", "description", rows=rows, named=True)
 
 
 def tool_view(details: ToolDetails) -> Iterator[RenderableType]:
@@ -73,17 +66,6 @@ def _step(number: int, step: Step, *, parallel: bool) -> Text:
     if step.missing:
         text.append(f"\n   missing: {', '.join(step.missing)}")
     return text
-
-
-def reached_view(reached: Sequence[ReachedNode]) -> Table:
-    """Return nodes, nearest first, each with its distance and similarity."""
-    rows = ((one.node.id, one.node.type, str(one.distance), f"{one.similarity:.2f}") for one in reached)
-    return plain_table("node", "type", "distance", "similarity", rows=rows, named=True)
-
-
-def path_view(nodes: Sequence[KnowledgeNode]) -> Table:
-    """Return the nodes of a path, in order."""
-    return plain_table("node", "type", rows=((node.id, node.type) for node in nodes), named=True)
 
 
 _MOST_LISTED = 20  # to fit a screen; chosen by hand

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.evaluate import VaultReport
     from pipeline.domains.vault.maps import IndexNode
     from pipeline.domains.vault.mentions import Mention
-    from pipeline.domains.vault.note import NoteEntry
     from pipeline.domains.vault.related import RelatedNote
     from pipeline.domains.vault.rename import Rename, Renamed
     from pipeline.domains.vault.requests import (
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
         DeletedNode,
         LinkedNodes,
         LinkStep,
-        Traversal,
         UpdatedNode,
     )
 
@@ -177,22 +175,10 @@ def deleted_view(note: DeletedNode) -> Table:
     return property_grid([(done, f"{note.key}{' (a file)' if note.path else ''}"), ("linked from", sources)])
 
 
-def notes_view(notes: Sequence[NoteEntry]) -> Table:
-    """Return a row a note: its title, type, tags, and what it is about."""
-    rows = ((note.title, note.type, ", ".join(note.tags), note.description) for note in notes)
-    return plain_table("note", "type", "tags", "about", rows=rows, named=True)
-
-
 def linked_view(linked: LinkedNodes) -> Table:
     """Return a new link, or that it was there before."""
     arrow = f" -[{linked.relation}]-> " if linked.relation else " -> "
     return property_grid([("linked" if linked.created else "linked before", f"{linked.source}{arrow}{linked.target}")])
-
-
-def traversal_view(page: Traversal) -> Table:
-    """Return a row a note: how many links away it is, what it is about, and the way to it."""
-    rows = ((node.title, str(node.distance), node.description, "; ".join(map(_step, node.path))) for node in page.nodes)
-    return plain_table("note", "links", "about", "by", rows=rows, named=True)
 
 
 def _step(step: LinkStep) -> str:

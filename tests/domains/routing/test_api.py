@@ -11,7 +11,7 @@ import pytest
 from pipeline import HopRank, Projects
 from pipeline.domains.routing.schema import RelationType
 from pipeline.errors import GraphError, SourceError
-from tests.domains.python_page import run_section, section
+from tests.domains.python_page import run_section
 from tests.domains.routing.detected import write
 from tests.domains.routing.town import Town
 from tests.domains.verbs import asked
@@ -47,13 +47,6 @@ def test_the_code_of_the_page_runs(hoprank: HopRank, graph_name: str, folder: Pa
     assert projects.graph.get_edge("shop", "dojo", RelationType.USES) is None
     assert projects.graph.get_edge("shop", "dojo", RelationType.LEARNS_FROM) is not None
     assert folder.exists()
-
-
-def test_the_page_shows_every_method() -> None:
-    methods = {name for name in vars(Projects) if not name.startswith("_")}
-
-    assert {name for name in methods if f"projects.{name}" not in section("Projects")} == set()
-    assert 5 <= len(methods - {"graph"}) <= 10
 
 
 def test_a_link_keeps_what_is_not_given(hoprank: HopRank, graph_name: str, folder: Path) -> None:

@@ -177,12 +177,6 @@ def test_the_command_lists_accepts_and_rejects(run: Run) -> None:
     assert [one["id"] for one in loaded(run, "--rejected")] == [tests["id"]]
 
 
-def test_the_command_accepts_what_is_sure(run: Run, graph: ProjectGraph) -> None:
-    run("--auto")
-
-    assert [edge.target for edge in graph.get_edges("patina")] == ["psf/requests"]
-
-
 def test_the_command_reads_notes_and_names_those_of_no_project(run: Run, tmp_path: Path) -> None:
     write(tmp_path / "notes", {"day.md": "We borrowed the loop from SDL.\n"})
 
@@ -192,8 +186,3 @@ def test_the_command_reads_notes_and_names_those_of_no_project(run: Run, tmp_pat
     assert "day.md" in unassigned.stderr
     assert "SDL" not in unassigned.stdout
     assert [one["target"] for one in found if one["type"] == "learns_from"] == ["SDL"]
-
-
-def test_the_command_names_an_unknown_project_and_missing_notes(run: Run, tmp_path: Path) -> None:
-    assert "no project 'patinaa'" in run("--from", "patinaa", code=2).output
-    assert "doesn't exist" in run("--notes", str(tmp_path / "none"), code=2).output

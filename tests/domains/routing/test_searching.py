@@ -104,7 +104,7 @@ def test_a_log_that_is_kept_proposes_what_was_asked_for_from_a_project(
     run("search", CLOSING, "--routing", "oracle", "--project", "kiln", "--project", "loom", *graph, *kept)
     run("search", CLOSING, "--routing", "all", *graph, *kept)
     run("search", "kiln", "--routing", "all", "--from", "harbour", *graph, *kept)
-    run("route", "get-related", *graph, *kept)
+    run("route", "propose", *graph, *kept)
 
     shown = json.loads(run("route", "log", "--json", *kept).stdout)
     written = log.path.read_text(encoding="utf-8")
@@ -143,23 +143,6 @@ def test_a_verb_and_the_python_interface_guess_no_project(
     assert verbs.search(hoprank, "the moon", graph=town.graph)["metadata"]["routing"]["from"] is None
 
 
-def test_the_oracle_searches_the_projects_that_are_named(town: Town) -> None:
-    found = search(town, CLOSING, "--routing", "oracle", "--project", "kiln", "--json").stdout
-
-    routing = json.loads(found)["metadata"]["routing"]
-    assert [one["project"] for one in routing["searched"]] == ["kiln"]
-
-
-def test_all_projects_are_searched_and_explained(town: Town) -> None:
-    printed = search(town, CLOSING, "--routing", "all", "--explain").stdout
-
-    head = printed.partition("\n\n")[0]
-    assert head.startswith("Searched ledger (")
-    assert "ledger: a passage has the cosine 0." in head
-    assert " and 2 other projects." in " ".join(head.split())
-    assert "path: " in printed
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -186,13 +169,6 @@ def test_a_field_that_no_project_has_is_told(town: Town) -> None:
     assert "has the field" not in known.stderr
 
 
-def test_a_missing_graph_is_named(town: Town) -> None:
-    assert (
-        "There is no graph 'nowhere'"
-        in run("search", "x", "--routing", "graph", "--set", "routing.graph=nowhere", code=2).output
-    )
-
-
 @pytest.mark.slow
 def test_evaluate_prints_the_comparison_and_the_failures(town: Town, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
@@ -209,14 +185,5 @@ def test_evaluate_prints_the_comparison_and_the_failures(town: Town, tmp_path: P
 
 
 def test_the_commands_take_the_graph_of_the_settings(town: Town) -> None:
-    for command in (("graph", "--nodes"), ("get-related", "harbour"), ("traverse", "harbour")):
-        assert "almanac" in run("route", *command, "--set", f"routing.graph={town.graph}").stdout
-    assert "almanac" in run("route", "get-related", "harbour", "--graph", town.graph).stdout
-
-
-@pytest.mark.usefixtures("server_environment")
-def test_evaluate_refuses_what_is_no_queryset(tmp_path: Path) -> None:
-    path = tmp_path / "queryset.json"
-    path.write_text("{}", encoding="utf-8")
-
-    assert "queries" in run("route", "evaluate", str(path), "--graph", "no-such-graph", code=2).output
+    for chosen in (("--set", f"routing.graph={town.graph}"), ("--graph", town.graph)):
+        assert "almanac" in run("route", "explain", "harbour", "uses", "almanac", *chosen).stdout

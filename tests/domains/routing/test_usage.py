@@ -259,12 +259,6 @@ def test_a_use_is_recorded_explained_and_forgotten_by_commands(run: Run, graph: 
     assert weights(graph)[DOJO] == 0.8
 
 
-def test_a_useless_answer_is_recorded_by_the_command(run: Run, graph: ProjectGraph) -> None:
-    run("used", "q", "--from", "patina", "--project", "SDL", "--rank", "1", "--not-useful")
-
-    assert weights(graph)[EdgeKey("patina", "SDL", USES)] < 0.6
-
-
 def test_everything_is_forgotten_only_when_it_is_confirmed(run: Run, graph: ProjectGraph) -> None:
     use(graph)
     learned = weights(graph)
@@ -277,8 +271,3 @@ def test_everything_is_forgotten_only_when_it_is_confirmed(run: Run, graph: Proj
 
     assert kept == later == learned
     assert weights(graph)[DOJO] == 0.8
-
-
-def test_commands_name_what_they_cannot_find(run: Run) -> None:
-    assert "uses" in run("explain", "patina", "us", "dojo", code=2).output
-    assert "no relation" in run("explain", "dojo", "uses", "patina", code=2).output

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from pipeline import HopRank
+from pipeline import HopRank, Tools
 from pipeline.cli.app import app
 from pipeline.db.catalogue import find_graph
 
@@ -72,26 +72,23 @@ def test_a_live_server_is_added_to_a_graph(hoprank: HopRank, tmp_path: Path) -> 
 
     result = run("connect", sys.executable, str(GARDEN), graph=name)
 
-    services = {tool["service"] for tool in loaded("list", graph=name)}
+    services = {tool.service for tool in Tools(hoprank, name).catalogue().tools}
     hoprank.graph(name).drop()
     assert "service 2" in result.stdout
     assert services == {"garden", "post"}
 
 
 @pytest.mark.parametrize("server", [("http://127.0.0.1:9/mcp",), ("no-such-command-at-all",)])
-def test_a_server_that_is_none_is_told_and_changes_nothing(named: str, server: tuple[str, ...]) -> None:
-    before = loaded("list", graph=named)
+def test_a_server_that_is_none_is_told_and_changes_nothing(
+    hoprank: HopRank, named: str, server: tuple[str, ...]
+) -> None:
+    before = Tools(hoprank, named).catalogue()
 
     assert server[0] in run("connect", *server, graph=named, code=2).output
-    assert loaded("list", graph=named) == before
+    assert Tools(hoprank, named).catalogue() == before
 
 
-def test_tools_are_listed_found_and_shown(named: str) -> None:
-    assert [tool["id"] for tool in loaded("list", graph=named)] == [
-        "post/find_parcel",
-        "post/ring_bell",
-        "post/track_parcel",
-    ]
+def test_tools_are_found_and_shown(named: str) -> None:
     assert loaded("find", "where is my parcel", "-k", "1", graph=named)[0]["name"] == "track_parcel"
     assert "ring_bell" in run("find", "ring the church's bell", graph=named).stdout
     shown = run("show", "track_parcel", graph=named).stdout
@@ -107,13 +104,6 @@ def test_a_chain_is_printed_as_text_json_and_mermaid(named: str) -> None:
     assert [step["name"] for step in chain["steps"]] == ["find_parcel", "track_parcel"]
     assert run(*ends, "--mermaid", graph=named).stdout.startswith("flowchart LR")
     assert "track_parcel" in run("chain", "tell me where the parcel of my aunt is", graph=named).stdout
-
-
-def test_nodes_around_a_tool_and_between_two(named: str) -> None:
-    assert {one["similarity"] for one in loaded("traverse", "track_parcel", "--depth", "1", graph=named)} == {0.5}
-    between = loaded("path", "find_parcel", "ring_bell", "--type", "belongs_to", graph=named)
-    assert [one["id"] for one in between] == ["post/find_parcel", "service:post", "post/ring_bell"]
-    assert "leads from" in run("path", "find_parcel", "ring_bell", "--type", "data_flow", graph=named).stderr
 
 
 @pytest.mark.parametrize(

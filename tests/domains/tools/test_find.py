@@ -303,14 +303,10 @@ def test_a_task_without_words_gets_an_answer(task: str) -> None:
     assert len(find_tools(index_of(*FARM), task, embed)) >= FEWEST
 
 
-def test_an_empty_task_is_refused() -> None:
-    with pytest.raises(QuestionError):
-        find_tools(index_of(*FARM), " \n", embed)
-
-
-def test_less_than_one_tool_is_refused() -> None:
-    with pytest.raises(GraphError):
-        find_tools(index_of(*FARM), "milk", embed, 0)
+@pytest.mark.parametrize(("task", "top_k", "error"), [(" \n", 5, QuestionError), ("milk", 0, GraphError)])
+def test_an_empty_task_and_less_than_one_tool_are_refused(task: str, top_k: int, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        find_tools(index_of(*FARM), task, embed, top_k)
 
 
 def test_a_task_in_chinese_finds_its_tool() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import pipeline
 from pipeline import HopRank, Vault
 from tests.domains.python_page import run_section
 
@@ -43,8 +42,3 @@ def test_the_pages_jobs_run(
     assert "('Daily review', True)" in printed
     assert named["note"].key == "agents/Standing desk.md"  # type: ignore[attr-defined]
     assert "[[Daily review|Daily review]]" in printed
-
-
-def test_the_face_is_exported() -> None:
-    assert pipeline.Vault is Vault
-    assert "Vault" in pipeline.__all__

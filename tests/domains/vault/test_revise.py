@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -178,7 +177,7 @@ def test_servers_offer_what_agents_write(garden: Garden) -> None:
 
 
 @pytest.mark.slow
-def test_the_commands_update_delete_and_list(garden: Garden, server_environment: dict[str, str]) -> None:
+def test_the_commands_update_and_delete(garden: Garden, server_environment: dict[str, str]) -> None:
     def run(*arguments: str, code: int = 0, text: str | None = None) -> Result:
         given = ["vault", *arguments, "--vault", garden.name, "--user", "alice"]
         result = CliRunner().invoke(app, given, input=text, env={**server_environment, "COLUMNS": "100"})
@@ -186,19 +185,14 @@ def test_the_commands_update_delete_and_list(garden: Garden, server_environment:
         return result
 
     run("create", "Greenhouse", "--content", "Glass.", "--tag", "glass/pane", "--type", "technique")
-    listed = json.loads(run("list", "--type", "technique", "--tag", "#Glass", "--json").stdout)
     updated = run("update", "Greenhouse", "--content", "-", text="Foil.\n")
     refused = run("delete", "Greenhouse", code=2)
     deleted = run("delete", "Greenhouse", "--yes")
-    nothing = run("list", "--type", "technique", "--tag", "glass")
-    wrong = run("list", "--type", "poem", code=2)
 
-    assert [(one["title"], one["made_by_agent"]) for one in listed] == [("Greenhouse", True)]
     assert "updated" in updated.stdout
     assert "Nobody is there to be asked" in refused.stderr
     assert "deleted" in deleted.stdout
-    assert nothing.stdout == ""
-    assert "procedure" in wrong.stderr
+    assert garden.vault().list("technique", "glass") == []
 
 
 def test_notes_are_listed_by_type_and_tag(kept: Garden) -> None:

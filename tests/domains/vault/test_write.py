@@ -387,7 +387,6 @@ def test_the_commands_do_and_print_what_the_schema_says(garden: Garden, run: Cal
             "create", "Greenhouse", "--tag", "glass", "--link", "Frost", "--json", text="Glass.\n"
         ),
         "link_knowledge_nodes": run("link", "Greenhouse", "Basil", "--relation", "warms", "--json"),
-        "traverse_knowledge": run("traverse", "Greenhouse", "--depth", "2", "--budget", "3", "--json"),
     }
 
     for name, result in results.items():
@@ -395,21 +394,15 @@ def test_the_commands_do_and_print_what_the_schema_says(garden: Garden, run: Cal
         document = json.loads(result.stdout)
         ACTIONS[name][1].model_validate(document)
         assert document.keys() == schemas[name]["result"]["properties"].keys()
-    page = json.loads(results["traverse_knowledge"].stdout)
-    assert {node["key"] for node in page["nodes"]} >= {"plants/Frost.md", "plants/Basil.md"}
 
 
 @pytest.mark.slow
 def test_the_commands_print_for_people(garden: Garden, run: Callable[..., Result]) -> None:
     created = run("create", "Greenhouse", "--content", "Glass for [[Frost]].", "--folder", str(garden.folder))
     linked = run("link", "Basil", "Greenhouse", "--context", "It lives there.", "--folder", str(garden.folder))
-    traversed = run("traverse", "Basil", "--direction", "out", "--budget", "1")
-    rest = run("traverse", "Basil", "--cursor", traversed.stdout.split("--cursor ")[1].split()[0])
     refused = run("link", "Basil", "Nowhere")
 
     assert "agents/alice/Greenhouse.md" in created.stdout
     assert "plants/Basil.md -> agents/alice/Greenhouse.md" in linked.stdout
-    assert "Greenhouse" in traversed.stdout + rest.stdout
-    assert "It lives there." in traversed.stdout + rest.stdout
     assert refused.exit_code == 2
     assert (garden.folder / "agents/alice/Greenhouse.md").exists()

@@ -18,7 +18,7 @@ from pipeline.errors import FilterError, ServerUnreachable
 from pipeline.serve.adapters.haystack import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
-from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
+from tests.serve.adapters.quickstart import READ, TOP_K, answer
 
 pytestmark = pytest.mark.slow
 
@@ -97,12 +97,6 @@ def test_it_conforms_when_it_is_awaited_and_in_a_pipeline(
     rule(hoprank, conforming, adapt(hoprank, conforming))
 
 
-def test_it_finds_the_documents_of_the_quickstart(hoprank: HopRank, islands: str) -> None:
-    retriever = HopRankRetriever(islands, top_k=TOP_K, hoprank=hoprank)
-
-    check_answers(lambda question: [found.meta["document"] for found in retriever.run(question)["documents"]])
-
-
 def answering(retriever: HopRankRetriever) -> Pipeline:
     """A pipeline as Haystack's tutorials build it, with what stands in for a model."""
     pipeline = Pipeline()
@@ -120,10 +114,6 @@ def inputs(question: str) -> dict[str, Any]:
 
 def replies(pipeline: Pipeline) -> dict[str, str]:
     return {question: pipeline.run(inputs(question))["model"]["replies"][0] for question in READ}
-
-
-def test_it_answers_in_a_pipeline(hoprank: HopRank, islands: str) -> None:
-    assert replies(answering(HopRankRetriever(islands, top_k=TOP_K, hoprank=hoprank))) == READ
 
 
 def test_it_answers_in_a_pipeline_that_is_awaited(hoprank: HopRank, islands: str) -> None:

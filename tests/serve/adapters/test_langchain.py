@@ -71,10 +71,6 @@ def chain(hoprank: HopRank, islands: str) -> Runnable[str, str]:
     return given | PROMPT | RunnableLambda(stand_in) | StrOutputParser()
 
 
-def test_it_answers_in_a_chain(chain: Runnable[str, str]) -> None:
-    assert chain.batch(list(READ)) == list(READ.values())
-
-
 def test_it_answers_in_a_chain_that_is_awaited(chain: Runnable[str, str]) -> None:
     async def ask() -> list[str]:
         return await asyncio.gather(*(chain.ainvoke(question) for question in READ))

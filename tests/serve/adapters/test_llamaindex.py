@@ -18,7 +18,7 @@ from pipeline.errors import FilterError, QuestionError
 from pipeline.serve.adapters.llamaindex import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
-from tests.serve.adapters.quickstart import READ, TOP_K, answer, check_answers
+from tests.serve.adapters.quickstart import READ, TOP_K, answer
 
 pytestmark = pytest.mark.slow
 
@@ -79,22 +79,9 @@ def test_it_conforms_when_it_is_awaited(hoprank: HopRank, conforming: str, rule:
     rule(hoprank, conforming, awaited(hoprank, conforming))
 
 
-def test_it_finds_the_documents_of_the_quickstart(hoprank: HopRank, islands: str) -> None:
-    retriever = HopRankRetriever(hoprank, islands, similarity_top_k=TOP_K)
-
-    check_answers(lambda question: [node.metadata["document"] for node in retriever.retrieve(question)])
-
-
 @pytest.fixture
 def engine(hoprank: HopRank, islands: str) -> RetrieverQueryEngine:
     return RetrieverQueryEngine.from_args(HopRankRetriever(hoprank, islands, similarity_top_k=TOP_K), llm=StandIn())
-
-
-def test_it_answers_in_a_query_engine(engine: RetrieverQueryEngine) -> None:
-    answers = {question: engine.query(question) for question in READ}
-
-    assert {question: str(answer) for question, answer in answers.items()} == READ
-    assert all(len(answer.source_nodes) == TOP_K for answer in answers.values())
 
 
 def test_it_answers_in_a_query_engine_that_is_awaited(engine: RetrieverQueryEngine) -> None:

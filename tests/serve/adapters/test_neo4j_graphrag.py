@@ -14,7 +14,7 @@ from pipeline import HopRank
 from pipeline.serve.adapters.neo4j_graphrag import HopRankRetriever
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.conformance import RULES, Retrieve, Rule
-from tests.serve.adapters.quickstart import READ, TOP_K, UNKNOWN, answer, check_answers
+from tests.serve.adapters.quickstart import READ, TOP_K, UNKNOWN, answer
 
 pytestmark = pytest.mark.slow
 
@@ -45,16 +45,6 @@ def adapted(hoprank: HopRank, corpus: str) -> Retrieve:
 @pytest.mark.parametrize("rule", RULES)
 def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule) -> None:
     rule(hoprank, conforming, adapted(hoprank, conforming))
-
-
-def test_it_finds_the_documents_of_the_quickstart(hoprank: HopRank, islands: str) -> None:
-    retriever = HopRankRetriever(hoprank, islands)
-
-    check_answers(
-        lambda question: [
-            found.metadata["document"] for found in passages(retriever.search(query_text=question, top_k=TOP_K))
-        ]
-    )
 
 
 def test_it_answers_in_graphrag(hoprank: HopRank, islands: str) -> None:

@@ -139,7 +139,7 @@ def test_an_agent_reads_why_a_call_failed_and_tries_again(hoprank: HopRank, team
     *failed, answered = script.run(HopRankMemoryToolset(hoprank, team, max_retries=5))
 
     messages = [
-        ("no entity 'nobody'", "hoprank memory by-type"),
+        ("no entity 'nobody'", "hoprank graph list"),
         ("what to forget",),
         ("top_k: Input should be greater than or equal to 1", "Call it as its schema says."),
         ("memory: Extra inputs are not permitted",),

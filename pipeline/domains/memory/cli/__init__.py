@@ -8,18 +8,8 @@ from pipeline.domains.memory.cli import add, dedupe, facts, search
 
 _COMMANDS: tuple[tuple[Callable[..., None], ...], ...] = (
     (add.add, add.import_, add.scan, add.forget, add.drop),
-    (search.search, search.hybrid),
-    (
-        facts.direct,
-        facts.reverse,
-        facts.mentions,
-        facts.hops,
-        facts.subgraph,
-        facts.path,
-        facts.by_type,
-        facts.most_connected,
-    ),
-    (facts.fact, facts.invalidate, facts.supersede, facts.retract, facts.history, facts.conflicts),
+    (search.search, facts.mentions, facts.history, facts.conflicts),
+    (facts.fact, facts.invalidate, facts.supersede, facts.retract),
     (search.evaluate,),
 )
 """The commands in the order in which ``--help`` lists them."""

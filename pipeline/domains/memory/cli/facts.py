@@ -1,16 +1,15 @@
-"""``hoprank memory direct``, ``path``, ``fact``, ``history`` and others: facts of entities, read and changed."""
+"""``hoprank memory mentions``, ``fact``, ``history`` and others: facts of entities, read and changed."""
 
 from typing import Annotated
 
 from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Depth, EdgeTypes, Limit
+from pipeline.cli.options import Limit
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory import views
-from pipeline.domains.memory.cli.options import Ask, Entity, EntityType, Reading, Scoped, Then, Where
+from pipeline.domains.memory.cli.options import Ask, Entity, EntityType, Reading, Scoped, Where
 from pipeline.errors import InputError
-from pipeline.text.prose import counted
 
 Source = Annotated[str, Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
 Type = Annotated[str, Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
@@ -18,26 +17,6 @@ Target = Annotated[str, Argument(metavar="TARGET", help="Another entity.")]
 Evidence = Annotated[str, Option("--evidence", metavar="TEXT", help="Why: a sentence, a commit, a memory's key.")]
 BothWays = Annotated[bool, Option("--both", help="Follow facts against their direction, too.")]
 At = Annotated[str, Option("--at", metavar="TIME", help="When, in the world; ISO 8601.")]
-
-
-def direct(
-    entity: Entity, types: EdgeTypes = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
-) -> None:
-    """List what an entity relates to: what it imports, contains, calls, depends on."""
-    with run.opened() as memory:
-        start, when = where.find(memory, entity)
-        found = domain.patterns.related(memory, start, types, when, limit)
-    deliver(found, run.as_json, views.related_view, f"{start.name} relates to nothing{where.then}.")
-
-
-def reverse(
-    entity: Entity, types: EdgeTypes = None, where: Where = Where(), limit: Limit = 100, run: Reading = Ask()
-) -> None:
-    """List what relates to an entity: what imports it, calls it, depends on it."""
-    with run.opened() as memory:
-        start, when = where.find(memory, entity)
-        found = domain.patterns.related(memory, start, types, when, limit, reverse=True)
-    deliver(found, run.as_json, views.related_view, f"Nothing relates to {start.name}{where.then}.")
 
 
 def mentions(
@@ -60,76 +39,6 @@ def mentions(
         start, when = where.find(memory, entity or "")
         texts = domain.patterns.mentioning(memory, start, when)[:limit]
     deliver(texts, run.as_json, views.texts_view, f"No text mentions {start.name}{where.then}.")
-
-
-def hops(
-    entity: Entity,
-    depth: Depth = 2,
-    types: EdgeTypes = None,
-    both: BothWays = False,
-    where: Where = Where(),
-    limit: Limit = 100,
-    run: Reading = Ask(),
-) -> None:
-    """List the entities around an entity, nearest first."""
-    with run.opened() as memory:
-        start, when = where.find(memory, entity)
-        way = "both" if both else "out"
-        found = domain.patterns.hops(memory, start, depth, types, when, direction=way, limit=limit)
-    deliver(found, run.as_json, views.near_view, f"No fact leads on from {start.name}{where.then}.")
-
-
-def subgraph(
-    entity: Entity,
-    depth: Depth = 1,
-    types: EdgeTypes = None,
-    where: Where = Where(),
-    limit: Limit = 100,
-    run: Reading = Ask(),
-) -> None:
-    """Show an entity, the entities around it, and all facts among them."""
-    with run.opened() as memory:
-        start, when = where.find(memory, entity)
-        found = domain.patterns.subgraph(memory, start, depth, types, when, limit)
-    deliver(found, run.as_json, views.subgraph_view)
-
-
-def path(
-    source: Annotated[str, Argument(metavar="FROM", help="The name, an alias or the id of an entity.")],
-    target: Annotated[str, Argument(metavar="TO", help="Another one.")],
-    depth: Depth = 3,
-    types: EdgeTypes = None,
-    both: BothWays = False,
-    where: Then = Where(),
-    run: Reading = Ask(),
-) -> None:
-    """Print a shortest path of facts between two entities."""
-    with run.opened() as memory:
-        (start, when), (goal, _) = (where.find(memory, name) for name in (source, target))
-        found = domain.patterns.path(memory, start, goal, depth, types, when, direction="both" if both else "out")
-    none = f"No path of {counted(depth, 'fact')} leads from {start.name} to {goal.name}{where.then}."
-    deliver(found, run.as_json, lambda it: views.path_view(start, it), none)
-
-
-def by_type(
-    type_: Annotated[str, Argument(metavar="TYPE", help="file, function, library, person, concept ...")],
-    where: Then = Where(),
-    limit: Limit = 50,
-    run: Reading = Ask(),
-) -> None:
-    """List the entities of a type, those with the most mentions first."""
-    with run.opened() as memory:
-        memory.graph()
-        found = domain.patterns.by_type(memory, type_, where.scope, where.when(memory), limit)
-    deliver(found, run.as_json, views.entities_view, f"There is no {type_}{where.then}.")
-
-
-def most_connected(where: Where = Where(), limit: Limit = 10, run: Reading = Ask()) -> None:
-    """List the entities with the most facts."""
-    with run.opened() as memory:
-        memory.graph()
-        found = domain.patterns.most_connected(memory, where.entity_type, where.scope, where.when(memory), limit)
-    deliver(found, run.as_json, views.connected_view, f"There are no facts{where.then}.")
 
 
 def fact(

@@ -61,6 +61,3 @@ class Where:
         """Return the entity of a name, and the time; raises GraphError if there is none or several."""
         when = self.when(memory)
         return memory.resolve(name, type_=self.entity_type, scope=self.scope, when=when), when
-
-
-Then = Annotated[Where, "scope", "as_of", "known_at"]

@@ -1,4 +1,4 @@
-"""``hoprank memory search``, ``hybrid`` and ``evaluate``: questions in words."""
+"""``hoprank memory search`` and ``evaluate``: questions in words."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +10,8 @@ from pipeline.cli.options import AsOf, Filters, Keep, KnownAt, Measuring, Run, r
 from pipeline.cli.views.output import show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.memory import deferred as domain
-from pipeline.domains.memory.cli.options import Ask, Embedding, Scope, Scoped, Where
-from pipeline.domains.memory.views import recall_view, report_view, topic_view
+from pipeline.domains.memory.cli.options import Ask, Embedding, Scope
+from pipeline.domains.memory.views import recall_view, report_view
 
 
 def search(
@@ -47,18 +47,6 @@ def search(
         )
     none = "Nothing that is remembered fits this."
     deliver(found, run.as_json, lambda it: recall_view(it, explain=explain), none, is_empty=not found.items)
-
-
-def hybrid(
-    topic: Annotated[str, Argument(metavar="TOPIC")],
-    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, max=1000, help="How many memories.")] = 5,
-    at: Annotated[Where, "as_of", "known_at"] = Where(),
-    run: Scoped = Ask(),
-) -> None:
-    """Print the memories on a topic, the entities that they mention, and what these relate to."""
-    with run.opened() as memory:
-        found = domain.recall.hybrid(memory, topic, top_k, at.when(memory), scope=run.scope)
-    deliver(found, run.as_json, topic_view, "No memory has these words.", is_empty=not found.memories)
 
 
 def evaluate(

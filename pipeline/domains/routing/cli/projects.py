@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from pipeline.cli import completion
 from pipeline.cli.deliver import DryRun, JsonFile, check_json_file, deliver, deliver_report
-from pipeline.cli.options import EdgeTypes, Keep, Measuring, Run, confirm
+from pipeline.cli.options import Keep, Measuring, Run, confirm
 from pipeline.cli.views.output import say, show, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
 from pipeline.domains.routing import views
-from pipeline.edges import MOST_HOPS
-from pipeline.errors import GraphError, InputError
+from pipeline.errors import GraphError
 
 Graph = Annotated[
     str | None,
@@ -52,7 +51,7 @@ class Ask(Run):
         if not (here and (found := projects.holding(here))):
             raise GraphError(
                 f"No project of the graph {projects.name} holds {here or 'the working directory'}.",
-                "Name one; `hoprank route graph` lists them.",
+                f"Name one; `hoprank graph list {projects.name}` lists them.",
             )
         if not self.as_json:
             say(f"From {found}, whose path holds the working directory.")
@@ -132,35 +131,6 @@ def index(
         raise typer.Exit(1)
 
 
-def graph_(
-    nodes: Annotated[bool, Option("--nodes", help="Only the projects.")] = False,
-    edges: Annotated[bool, Option("--edges", help="Only the relations.")] = False,
-    view: Annotated[
-        Path | None, Option("--view", metavar="FILE.html", help="Draw the graph as a page instead.")
-    ] = None,
-    run: Reading = Ask(),
-) -> None:
-    """Show the projects and their relations."""
-    if view and (nodes or edges or run.as_json):
-        raise InputError("--view draws the whole graph.", "Leave out --nodes, --edges and --json.")
-    with run.projects() as projects:
-        opened = projects.graph
-        if view:
-            opened.graph.view(view)
-            say(f"Wrote {view}.")
-            return
-        document: dict[str, Any] = {}
-        if nodes or not edges:
-            document["nodes"] = opened.list_nodes()
-        if edges or not nodes:
-            document["edges"] = opened.get_edges()
-    drawn: dict[str, Callable[[Any], Any]] = {"nodes": views.projects_view, "edges": views.relations_view}
-    tables: list[Any] = [drawn[name](rows) for name, rows in document.items() if rows]
-    none = f"There is nothing in the graph {opened.graph.name} yet; `hoprank route sync REGISTRY` and `link` fill it."
-    tables[1:1] = [""] if len(tables) > 1 else []
-    deliver(tables, run.as_json, lambda it: it, none, document=document)
-
-
 def link(
     source: Source,
     type_: _Type,
@@ -185,33 +155,6 @@ def unlink(source: Source, type_: _Type, target: _Target, run: Reading) -> None:
         removed = opened.unlink(source, type_, target)
     kind = domain.schema.RelationType.parse(type_)
     deliver(removed, run.as_json, lambda _: f"Removed {source} {kind.upper()} {target}.")
-
-
-def get_related(project: _Project = None, types: EdgeTypes = None, run: Reading = Ask()) -> None:
-    """List the projects to which the relations of a project lead, the strongest first."""
-    with run.projects() as opened:
-        project = run.named(opened, project)
-        related = opened.related(project, types or ())
-    document = [{"project": other.id, **asdict(relation)} for other, relation in related]
-    none = f"No relation leads from {project} to another project."
-    deliver(related, run.as_json, views.related_view, none, document=document)
-
-
-def traverse(
-    project: _Project = None,
-    depth: Annotated[
-        int | None,
-        Option("--depth", min=1, max=MOST_HOPS, help="How many edges at most.", show_default="routing.depth"),
-    ] = None,
-    types: EdgeTypes = None,
-    run: Reading = Ask(),
-) -> None:
-    """List the projects around a project, the nearest first, each with the way to it."""
-    with run.projects() as opened:
-        project = run.named(opened, project)
-        steps = opened.traverse(project, depth, types or ())
-    document = [{**asdict(step), "project": step.project.id} for step in steps]
-    deliver(steps, run.as_json, views.steps_view, f"No relation leads on from {project}.", document=document)
 
 
 def evaluate(

@@ -194,7 +194,7 @@ def _edges(graph: ProjectGraph) -> dict[EdgeKey, KnowledgeEdge]:
 
 def _edge(edges: Mapping[EdgeKey, KnowledgeEdge], key: EdgeKey) -> KnowledgeEdge:
     if key not in edges:
-        fix = did_you_mean(str(key), map(str, edges), "`hoprank route graph --edges` lists the relations.")
+        fix = did_you_mean(str(key), map(str, edges), "`hoprank graph edges GRAPH` lists the relations.")
         raise GraphError(f"There is no relation {key}.", fix)
     return edges[key]
 

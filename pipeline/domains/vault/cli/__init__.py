@@ -13,7 +13,6 @@ for command in (
     notes.link,
     notes.update,
     notes.delete,
-    notes.traverse,
     notes.schema,
     notes.index,
     notes.drop,
@@ -22,4 +21,3 @@ for command in (
     upkeep.rename,
 ):
     app.command()(command)
-app.command("list")(notes.list_)

@@ -22,7 +22,7 @@ from pipeline.cli.deliver import (
     deliver_report,
     deliver_syncs,
 )
-from pipeline.cli.options import Embedding, Measuring, Reading, Run, TopK, Way, Yes, confirm, read_settings
+from pipeline.cli.options import Embedding, Measuring, Reading, Run, TopK, Yes, confirm, read_settings
 from pipeline.cli.views.output import print_json, say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table
@@ -214,40 +214,6 @@ def delete(
             confirm(f"Delete {planned.key!r} ({counted(len(planned.linked_from), 'note')} linking to it)?", yes)
         done = notes.delete(note, version=version, folder=folder, dry_run=dry_run)
     deliver(done, run.as_json, views.deleted_view)
-
-
-def list_(
-    of: Notes = Notes(),
-    type_: Annotated[str, Option("--type", "-t", metavar="TYPE", help=f"Only notes of this type: {_TYPES}.")] = "",
-    tag: Annotated[str, Option("--tag", help="Only notes with this tag, or with one below it.")] = "",
-    run: Reading = Run(),
-) -> None:
-    """List the notes of a vault by path, with what each is about."""
-    with run.connect() as hoprank:
-        found = of.open(hoprank).list(type_, tag)
-    deliver(found, run.as_json, views.notes_view, f"No note of {of.vault} is like that.")
-
-
-def traverse(
-    note: Annotated[str, Argument(metavar="NOTE", help="A note: its path, file name, title or alias.")],
-    depth: Annotated[int, Option("--depth", min=1, max=2, help="How many links away.")] = 1,
-    budget: Annotated[int, Option("--budget", "--limit", "-n", min=1, max=50, help="How many notes at most.")] = 10,
-    cursor: Annotated[str | None, Option("--cursor", help="Go on where a traversal stopped.")] = None,
-    direction: Way = "out",
-    relation: Annotated[
-        list[str] | None,
-        Option("--relation", "--type", "-t", metavar="TYPE", help="Only links of this type; repeatable."),
-    ] = None,
-    of: Notes = Notes(),
-    run: Reading = Run(),
-) -> None:
-    """List the notes that links lead to from a note, nearest first, each with the way to it."""
-    with run.connect() as hoprank:
-        notes = of.open(hoprank)
-        page = notes.traverse(note, depth, budget, cursor, direction=direction, relations=relation or ())
-    deliver(page, run.as_json, views.traversal_view, f"No link leads on from {note}.", is_empty=not page.nodes)
-    if page.cursor and not run.as_json:
-        say(f"\n{counted(page.total, 'note')} in all. Go on with: --cursor {page.cursor}")
 
 
 def schema() -> None:

@@ -28,7 +28,7 @@ def dump(client: Client, cypher: Callable[..., list[neo4j.Record]], name: str) -
         id=corpus.id,
     )
     for row in nodes:
-        if "Tally" in row["labels"]:
+        if "HopRankTally" in row["labels"]:
             add_counts(found, corpus.generation, row["p"])
             continue
         kind, name_of, values = node_tuple(row["labels"], row["p"])
@@ -84,7 +84,7 @@ def node_tuple(labels: list[str], p: Mapping[str, Any]) -> tuple[str, Any, tuple
     values = (
         p["document"],
         *(p[column] for column in columns),
-        tuple(p.get("links", ())),
+        tuple(p["links"]),
         len(p["embedding"]),
         metadata,
     )

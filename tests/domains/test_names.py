@@ -202,7 +202,14 @@ def test_hostile_types_labels_and_properties_stay_data(
     graph = hoprank.graph(unique)
     try:
         own = {row["label"] for row in cypher("CALL db.labels() YIELD label RETURN label")}
-        job: dict[str, Any] = {"state": "queued", "corpus": library, "kind": "sync", "attempt": 0, "request": "{}", "name": library}
+        job: dict[str, Any] = {
+            "state": "queued",
+            "corpus": library,
+            "kind": "sync",
+            "attempt": 0,
+            "request": "{}",
+            "name": library,
+        }
         for number, name in enumerate(HOSTILE):
             properties = {**job, name: name, "created_at": "2000-01-01T00:00:00+00:00", "hostile": True, "since": 0}
             graph.add_node(KnowledgeNode(f"{number}", name, labels=[name], properties=properties))

@@ -217,7 +217,7 @@ def test_a_removed_document_leaves_no_trace(
     asked: list[str] = []
     stream = Client.stream
 
-    def spy(client: Client, name: str, *rest: Any, **named: Any) -> Iterator[neo4j.Record]:
+    def spy(client: Client, name: str, /, *rest: Any, **named: Any) -> Iterator[neo4j.Record]:
         asked.append(name)
         return stream(client, name, *rest, **named)
 

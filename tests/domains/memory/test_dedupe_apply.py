@@ -207,7 +207,7 @@ def test_a_transaction_that_is_tried_again_withdraws_what_was_killed_once(
 def test_the_record_of_merges_is_read_once_until_it_changes(
     memory: AgentMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = [Entity("SurrealDB", "package", mention_count=2), Entity("surrealdb", "package")]
+    known = [Entity("SurrealDB", "library", mention_count=2), Entity("surrealdb", "library")]
     upsert(memory, known)
     journal = memory.hoprank.graph(journal_name(memory.name))
     read: list[str] = []

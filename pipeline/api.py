@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from pipeline.answer.chat import check_model
 from pipeline.answer.records import Answer, AnswerEvent
-from pipeline.db.catalogue import Corpus, NamedGraph, derived_name, find_graph
+from pipeline.db.catalogue import Corpus, NamedGraph, find_graph
 from pipeline.db.client import Client
 from pipeline.db.connect import connect
 from pipeline.db.corpus import read_whole
@@ -416,12 +416,6 @@ class HopRank(AbstractContextManager["HopRank"]):
         if (graph := find_graph(self.client, name)) is None:
             return self.graph_of(make_graph(self.client, name, kind)) if create else self._open_graph(name)
         return self.graph_of(of_kind(self.client, graph, kind))
-
-    def derived_graph(self, name: str, part: str) -> KnowledgeGraph:
-        """Return the graph ``part`` that a domain keeps beside what has this name; it is created if it is missing."""
-        derived = derived_name(name, part)
-        graph = find_graph(self.client, derived) or make_graph(self.client, derived, part, derived=True)
-        return self.graph_of(graph)
 
     def graph_of(self, graph: NamedGraph) -> KnowledgeGraph:
         """Return a knowledge graph that was looked up already, in the same call: a name may soon be another's."""

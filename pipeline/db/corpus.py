@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
@@ -29,11 +29,12 @@ class CorpusHandle:
 
     It fills in what a query declares of the corpus: the params ``corpus`` (the id), ``label``, ``index`` (the full-text
     index) and ``generation``, and the name ``vector_index``. Arguments that are given take precedence. ``record`` is
-    the corpus as it was looked up.
+    the corpus as it was looked up. While it is ``leased`` by its holder nobody else publishes or drops it.
     """
 
     client: Client
     record: Corpus
+    leased: bool = field(default=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -117,10 +118,10 @@ class CorpusHandle:
         """Run the read query ``name`` and yield its rows; see :meth:`pipeline.db.client.Client.stream`.
 
         After the last it raises Superseded if the corpus was dropped or if a later generation is visible: the rows may
-        lack what was deleted meanwhile. It raises the same instead of yielding none.
+        lack what was deleted meanwhile. It raises the same instead of yielding none. A leased one needs no such check.
         """
         yield from self.client.stream(name, self._names(name), **self.params(name, params))
-        if self.newest().generation > self.generation:
+        if not self.leased and self.newest().generation > self.generation:
             raise self.superseded()
 
     def newest(self) -> Self:

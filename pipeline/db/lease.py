@@ -104,7 +104,7 @@ def _acquire(corpus: CorpusHandle, writer: str, deadline: float) -> CorpusHandle
         if stale and time.monotonic() >= watch:
             row = take([row["holder"]])
         if row["held"]:
-            leased = CorpusHandle(corpus.client, Corpus.of(row["corpus"]))
+            leased = CorpusHandle(corpus.client, Corpus.of(row["corpus"]), leased=True)
             if leased.name != corpus.name:
                 corpus.write("release_lease", writer=writer)
                 problem = f"The corpus {corpus.name!r} was renamed meanwhile: it is {leased.name!r} now."

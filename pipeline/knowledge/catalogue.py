@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pipeline.db.catalogue import DERIVED, GRAPH_SCHEMA_VERSION, LONGEST_NAME, NamedGraph
+from pipeline.db.catalogue import DERIVED, GRAPH_SCHEMA_VERSION, LONGEST_NAME, NamedGraph, derived_name, find_graph
 from pipeline.db.client import Client
 from pipeline.db.indexes import drop_indexes, ensure_declared, ensure_indexes
 from pipeline.db.projections import drop_projections
@@ -29,14 +29,21 @@ GRAPH_SCHEMA = (
 """Schema queries that knowledge graphs need."""
 
 
-def make_graph(client: Client, name: str, kind: str = "", *, derived: bool = False) -> NamedGraph:
+def make_graph(client: Client, name: str, kind: str = "") -> NamedGraph:
     """Return the graph of that name; create it if there is none, for the domain ``kind`` if one is given.
 
-    A name that HopRank derives takes ``derived``. Raises GraphError if ``name`` can't be a graph's, or if the graph of
-    that name isn't of this ``kind``.
+    Raises GraphError if ``name`` can't be a graph's, or if the graph of that name isn't of this ``kind``.
     """
-    new = _new(client, name, derived=derived)
+    new = _new(client, name)
     return of_kind(client, NamedGraph.of(client.write("create_graph", **new, kind=kind or None)[0]["graph"]), kind)
+
+
+def derived_graph(client: Client, name: str, part: str) -> NamedGraph:
+    """Return the graph ``part`` that a domain keeps beside what has this name; it is created if it is missing."""
+    derived = derived_name(name, part)
+    if graph := find_graph(client, derived):
+        return graph
+    return NamedGraph.of(client.write("create_graph", **_new(client, derived, derived=True), kind=part)[0]["graph"])
 
 
 def of_kind(client: Client, graph: NamedGraph, kind: str) -> NamedGraph:

@@ -18,6 +18,7 @@ from pipeline.db.catalogue import Corpus, drop_corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.lease import lease
+from pipeline.db.writers import new_writer
 from pipeline.errors import Busy, CorpusError
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -34,6 +35,12 @@ def writer_of(cypher: Cypher, corpus: CorpusHandle) -> str | None:
     (row,) = cypher("MATCH (c:HopRankCorpus {id: $id}) RETURN c.writer AS writer", id=corpus.id)
     writer: str | None = row["writer"]
     return writer
+
+
+def machine() -> str:
+    """This machine, as the ids of its writers name it."""
+    with new_writer() as writer:
+        return writer.split("/", 1)[0]
 
 
 def leave_mark(cypher: Cypher, corpus: CorpusHandle, mark: str) -> None:
@@ -146,7 +153,7 @@ def test_a_holder_that_lives_is_respected(client: Client, cypher: Cypher, corpus
     corpus = create(corpus_name)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         started = psutil.Process(other.pid).create_time()
-        leave_mark(cypher, corpus, f"{socket.gethostname()}/{other.pid}/{started:.2f}/abc")
+        leave_mark(cypher, corpus, f"{machine()}/{other.pid}/{started:.2f}/abc")
         with pytest.raises(Busy, match=f"Process {other.pid}"), lease(corpus):
             pass
         other.kill()
@@ -165,7 +172,7 @@ def test_a_holder_that_is_no_more_is_passed_over(
         "another since": f"{os.getppid()}/1000.00",
         "this process before": f"{os.getpid()}/{now:.2f}",
     }[kind]
-    leave_mark(cypher, corpus, f"{socket.gethostname()}/{mark}/abc")
+    leave_mark(cypher, corpus, f"{machine()}/{mark}/abc")
 
     with lease(corpus) as (_, writer):
         assert writer_of(cypher, corpus) == writer

@@ -17,6 +17,7 @@ from pipeline.domains.memory.memory import journal_name
 from pipeline.domains.vault.maps import index_name
 from pipeline.errors import CorpusError, GraphError, HopRankError, InputError
 from pipeline.flows import maintain
+from pipeline.knowledge.catalogue import derived_graph
 
 Cypher = Callable[..., list[neo4j.Record]]
 
@@ -77,7 +78,7 @@ def test_dropping_a_memory_leaves_the_one_that_is_called_like_its_record_was(hop
 
 
 def test_dropping_a_memory_drops_the_record_of_its_merges(hoprank: HopRank, memory: Memory) -> None:
-    hoprank.derived_graph(memory.name, "merges")
+    derived_graph(hoprank.client, memory.name, "merges")
     memory.drop()
 
     assert find_graph(hoprank.client, journal_name(memory.name)) is None
@@ -86,7 +87,7 @@ def test_dropping_a_memory_drops_the_record_of_its_merges(hoprank: HopRank, memo
 
 def test_dropping_a_vault_leaves_the_graph_that_is_called_like_its_index_was(hoprank: HopRank, unique: str) -> None:
     hoprank.add([{"id": "a.md", "text": TEXT}], unique)
-    hoprank.derived_graph(unique, "index")
+    derived_graph(hoprank.client, unique, "index")
     graph = hoprank.graph(f"{unique} index")
     graph.add_node(KnowledgeNode("kept", "note"))
     try:

@@ -20,7 +20,7 @@ from pipeline.errors import GraphError, did_you_mean
 from pipeline.flows.maintain import drop
 from pipeline.ids import document_id
 from pipeline.knowledge import KnowledgeGraph
-from pipeline.knowledge.catalogue import of_kind
+from pipeline.knowledge.catalogue import derived_graph, of_kind
 from pipeline.knowledge.edit import Change, EdgesRead, Overtaken
 from pipeline.knowledge.schema import Schema
 from pipeline.knowledge.store.codec import node_key, read_edge, read_node
@@ -121,6 +121,10 @@ class AgentMemory:
             return None
         made: _Made = self._of_merges.get((named.id, named.version), lambda: read(self.hoprank.graph_of(named)))
         return made
+
+    def made_journal(self) -> KnowledgeGraph:
+        """Return the graph that records the merges of entities; it is made if there is none."""
+        return self.hoprank.graph_of(derived_graph(self.hoprank.client, self.name, MERGES))
 
     def graph_at(self, when: When = NOW) -> KnowledgeGraph:
         """Return the graph as it was at a time."""

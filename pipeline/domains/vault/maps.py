@@ -25,6 +25,7 @@ from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.json_values import JsonRecord
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.knowledge.catalogue import derived_graph
 from pipeline.knowledge.records import Json
 from pipeline.text.labels import labels, terms_of
 from pipeline.text.prose import one_line
@@ -71,7 +72,7 @@ def refresh_index(hoprank: HopRank, vault: str) -> KnowledgeGraph:
     Raises CorpusError if there is no vault of that name.
     """
     corpus = open_vault(hoprank.client, vault)
-    graph = hoprank.derived_graph(vault, _INDEX)
+    graph = hoprank.graph_of(derived_graph(hoprank.client, vault, _INDEX))
     before = graph.find_nodes_by_type(INDEX)
     if before and all(index.properties.get("of") == _state(corpus) for index in before):
         return graph

@@ -107,7 +107,7 @@ def visible_chunks(corpus: CorpusHandle) -> Iterator[StoredChunk]:
 
 def stored_counts(corpus: CorpusHandle, kind: str, shards: list[int]) -> Iterator[tuple[int, Any]]:
     """Yield shards of counts of one kind, each with its number; see :mod:`pipeline.ingest.entities.lexicon`."""
-    for row in corpus.stream("stored_counts", kind=kind, shards=shards) if corpus.generation else ():
+    for row in corpus.read("stored_counts", kind=kind, shards=shards) if corpus.generation else ():
         yield row["shard"], json.loads(row["counts"])
 
 

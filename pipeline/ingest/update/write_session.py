@@ -98,7 +98,7 @@ class WriteSession:
             if not runs_analyzer(self.corpus.client, analyzer):
                 analyzer = STANDARD
             self._writes.write("set_analyzer", analyzer=analyzer)
-            self.corpus = CorpusHandle(self.corpus.client, replace(self.corpus.record, analyzer=analyzer))
+            self.corpus = replace(self.corpus, record=replace(self.corpus.record, analyzer=analyzer))
 
     def begin(self) -> None:
         """Create the corpus's missing indexes, clean up after a crashed run, and record the start of this run.

@@ -8,7 +8,7 @@ from neo4j import Record
 from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import NamedGraph, check_graph
-from pipeline.db.client import Client, batches
+from pipeline.db.client import FETCHED, Client, batches
 from pipeline.db.indexes import check_runs, cosine_of, ensure_indexes
 from pipeline.db.projections import Projection, run_on_projection, run_once
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
@@ -219,8 +219,13 @@ class Neo4jStore:
         return self.client.read(name, names, graph=self.graph.id, **self.visibility.params(), **params)
 
     def _stream(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> Iterator[Record]:
-        yield from self.client.stream(name, names, graph=self.graph.id, **self.visibility.params(), **params)
-        self._state()
+        count = 0
+        for row in self.client.stream(name, names, graph=self.graph.id, **self.visibility.params(), **params):
+            count += 1
+            yield row
+        # The query itself fails if the graph is gone when it begins; rows of one message are as whole as a read's.
+        if count > FETCHED:
+            self._state()
 
     def _state(self) -> NamedGraph:
         """Return the graph as it is now; raises Superseded if it was dropped, or is being deleted."""

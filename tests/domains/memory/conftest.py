@@ -12,10 +12,11 @@ import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.client import Client
-from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.memory import MERGES, AgentMemory
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
+from pipeline.knowledge.catalogue import derived_graph, make_graph
 from pipeline.settings import load_settings
 from tests.domains.memory.duplicates import Made, NewGraph
 
@@ -57,7 +58,8 @@ def new_graph(client: Client, embedder: Embedder) -> Iterator[NewGraph]:
     graphs: list[KnowledgeGraph] = []
 
     def fill(entities: list[Any], edges: list[KnowledgeEdge], vectors: dict[str, list[float]] | None = None) -> Made:
-        graphs.extend(KnowledgeGraph(named, client=client, embedder=embedder) for named in (name, journal_name(name)))
+        made = (make_graph(client, name), derived_graph(client, name, MERGES))
+        graphs.extend(KnowledgeGraph(graph, client=client, embedder=embedder) for graph in made)
         found = vectors or {}
         nodes = [one if isinstance(one, KnowledgeNode) else one.to_node(found.get(one.id)) for one in entities]
         graphs[0].add_nodes(nodes)

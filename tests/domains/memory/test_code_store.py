@@ -14,7 +14,7 @@ from pipeline.domains.memory.code.store import scan_repository
 from pipeline.domains.memory.dedupe.apply import apply
 from pipeline.domains.memory.dedupe.plan import plan
 from pipeline.domains.memory.entities import upsert
-from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, When
 from pipeline.domains.memory.remember import add_text
@@ -193,9 +193,7 @@ def test_a_merged_entity_stays_merged_when_it_is_scanned_again(memory: AgentMemo
     repository.commit({"pyproject.toml": '[project]\nname = "tide"\ndependencies = ["tidebase"]\n'}, JAN)
     scan_repository(memory, tmp_path, scope="tide")
     upsert(memory, [Entity("TideBase", "library", "tide", mention_count=5)])
-    merged = apply(
-        memory.graph(), memory.hoprank.graph(journal_name(memory.name)), plan(memory.graph(), memory.settings)
-    )
+    merged = apply(memory.graph(), memory.made_journal(), plan(memory.graph(), memory.settings))
     repository.commit({"README.md": "hello"}, FEB)
 
     scan_repository(memory, tmp_path, scope="tide")

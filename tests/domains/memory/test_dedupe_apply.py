@@ -14,7 +14,7 @@ from pipeline.domains.memory.dedupe.apply import Merge, _write, apply, discard, 
 from pipeline.domains.memory.dedupe.merge import Rewrite
 from pipeline.domains.memory.dedupe.plan import Group, Plan, accepted, plan
 from pipeline.domains.memory.entities import survivors, upsert
-from pipeline.domains.memory.memory import AgentMemory, journal_name
+from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.schema import MENTIONS
 from pipeline.domains.memory.settings import MemorySettings
@@ -209,7 +209,7 @@ def test_the_record_of_merges_is_read_once_until_it_changes(
 ) -> None:
     known = [Entity("SurrealDB", "library", mention_count=2), Entity("surrealdb", "library")]
     upsert(memory, known)
-    journal = memory.hoprank.graph(journal_name(memory.name))
+    journal = memory.made_journal()
     read: list[str] = []
 
     def spy(graph: KnowledgeGraph) -> list[Merge]:

@@ -27,7 +27,7 @@ GARDEN = Path(__file__).parent / "fixtures" / "garden_server.py"
 @pytest.fixture
 def tools(hoprank: HopRank) -> Iterator[Tools]:
     """The tools of the village."""
-    graph = hoprank.graph(f"tools-{uuid.uuid4().hex[:12]}")
+    graph = hoprank.graph(f"tools-{uuid.uuid4().hex[:12]}", kind="tools")
     build_catalogue(lambda: graph, VILLAGE, hoprank.settings.section(ToolSettings))
     yield Tools(hoprank, graph.name)
     graph.drop()

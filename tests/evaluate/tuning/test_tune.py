@@ -265,7 +265,7 @@ def test_to_learn_anew_without_scikit_learn_names_the_extra(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "sklearn", None)
 
     check_sets([("one", 50), ("two", 50)])
-    with pytest.raises(ConfigurationError, match=r"sklearn.*\.\[tune\]"):
+    with pytest.raises(ConfigurationError, match=r"(?s)sklearn.*\.\[tune\]"):
         check_sets([("one", 50), ("two", 50)], anew=True)
 
 

@@ -29,7 +29,7 @@ DESCRIBED: list[tuple[type[BaseModel], type, set[str]]] = [
     (PassageModel, Passage, set()),
     (RemovalModel, Outcome, set()),
     (DocumentEntryModel, DocumentEntry, set()),
-    (JobModel, Job, {"request"}),
+    (JobModel, Job, {"request", "deaths"}),
     (AdvanceModel, Advance, set()),
     (JobProblem, Problem, set()),
 ]

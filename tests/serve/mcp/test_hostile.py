@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from pipeline import HopRank, KnowledgeNode, Memory
 from pipeline.db.catalogue import list_corpora
 from pipeline.flows import maintain
+from pipeline.knowledge.catalogue import derived_graph
 from pipeline.serve.access import Access
 from pipeline.serve.http.app import make_app
 from tests.serve.mcp.conftest import Talk
@@ -32,7 +33,7 @@ def victims(hoprank: HopRank, library: str) -> Iterator[str]:
     """A memory, and a graph of a user's own, beside the library."""
     memory, graph = Memory(hoprank, VICTIM), hoprank.graph(OWNED)
     memory.add("The gauge of Kyle was made by Tilda Brandt.")
-    hoprank.derived_graph(VICTIM, "merges").add_node(KnowledgeNode("merge", "merge"))
+    hoprank.graph_of(derived_graph(hoprank.client, VICTIM, "merges")).add_node(KnowledgeNode("merge", "merge"))
     graph.add_node(KnowledgeNode("kept", "service job", properties={"state": "queued", "corpus": library}))
     yield library
     graph.drop()

@@ -80,7 +80,7 @@ def list_(run: Reading) -> None:
 
 
 def _journal(memory: domain.memory.AgentMemory) -> domain.knowledge.KnowledgeGraph:
-    return memory.hoprank.derived_graph(memory.name, domain.memory.MERGES)
+    return memory.made_journal()
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -51,7 +51,7 @@ _ORG = Markup(
         |^[ \t]*\#\+(?i:begin_comment)\b.*\n(?:(?!\*+[ \t]|[ \t]*\#\+(?i:begin|end)_).*\n)*+
             [ \t]*\#\+(?i:end_comment)[ \t]*$
         |^[ \t]*:(?i:properties|logbook|clock):[ \t]*\n(?:(?!\*+[ \t]|[ \t]*:[\w-]+:[ \t]*$).*\n)*+
-            (?:[ \t]*:(?!END)[\w-]+:.*\n)*+[ \t]*:(?i:end):[ \t]*$
+            (?:[ \t]*:(?!END)[\w-]+:.*\n){0,50}+[ \t]*:(?i:end):[ \t]*$
         |^(?P<stars>\*+)[ \t]+COMMENT\b.*(?:\n(?!(?!(?P=stars)\*)\*+[ \t]).*)*+
         |^[ \t]*\#(?:[ \t].*)?$
         |(?P<code_fixed>^[ \t]*:[ \t].*(?:\n[ \t]*:[ \t].*)*+)""",

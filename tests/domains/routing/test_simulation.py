@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from statistics import mean
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,14 @@ from tests.domains.routing.simulate import START, Round, Simulation, World
 EDGE = EdgeKey("patina", "dojo", RelationType.USES)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SETTINGS = load_settings().section(RoutingSettings)
-FIXED = SETTINGS.model_copy(update={"lowest": 1.0, "highest": 1.0})
+
+
+class _Fixed(RoutingSettings):
+    lowest: ClassVar[float] = 1.0
+    highest: ClassVar[float] = 1.0
+
+
+FIXED = _Fixed(**SETTINGS.model_dump())
 """Learning that changes nothing: what the base weights alone achieve."""
 
 POPULARITY = {

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ from typer.testing import CliRunner
 
 from pipeline import HopRank
 from pipeline.cli.app import app
-from pipeline.db.catalogue import find_graph
+from pipeline.db.catalogue import find_corpus, find_graph
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import UnknownCorpus
 from pipeline.flows.maintain import drop
 from pipeline.knowledge.catalogue import drop_graph
 from tests.cli.page_files import write_all
@@ -183,8 +181,8 @@ def reader(
 
 def forget(hoprank: HopRank) -> None:
     for name in CORPORA:
-        with suppress(UnknownCorpus):
-            drop(hoprank.client, name)
+        if corpus := find_corpus(hoprank.client, name):
+            drop(hoprank.client, name, kind=corpus.kind)
     for name in GRAPHS:
         if graph := find_graph(hoprank.client, name):
             drop_graph(hoprank.client, graph)

@@ -12,7 +12,7 @@ import neo4j
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Memory, Skills, Tools, Vault
-from pipeline.db.catalogue import DERIVED, find_graph
+from pipeline.db.catalogue import DERIVED, find_corpus, find_graph
 from pipeline.domains.memory.memory import journal_name
 from pipeline.domains.vault.maps import index_name
 from pipeline.errors import CorpusError, GraphError, HopRankError, InputError
@@ -104,9 +104,12 @@ def test_a_memory_neither_writes_to_nor_drops_a_graph_of_another(hoprank: HopRan
     with pytest.raises(GraphError, match="another origin"):
         memory.fact("gauges", "owned_by", "Tilda Brandt", create=["module", "person"])
     with pytest.raises(GraphError, match="another origin"):
+        memory.add(TEXT)
+    with pytest.raises(GraphError, match="another origin"):
         memory.drop()
 
     assert held(hoprank, owned.name) == ["kept"]
+    assert find_corpus(hoprank.client, owned.name) is None
 
 
 def test_a_memory_neither_writes_to_nor_drops_a_corpus_of_documents(hoprank: HopRank, corpus_name: str) -> None:

@@ -99,6 +99,11 @@ class AgentMemory:
         corpus = find_corpus(self.hoprank.client, self.name)
         return corpus is not None and corpus.kind == KIND
 
+    def check_graph(self) -> None:
+        """Raise GraphError if the graph of the memory's name holds what another has made."""
+        if named := find_graphs(self.hoprank.client, self.name).get(self.name):
+            of_kind(self.hoprank.client, named, KIND)
+
     def graph(self, *, create: bool = False) -> KnowledgeGraph:
         """Return the graph of entities and facts; raises GraphError if there is none and ``create`` is false."""
         if not create:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pipeline.db.corpus import CorpusHandle
 from pipeline.domains.memory.chats.given import check_given
 from pipeline.domains.memory.chats.messages import Given, Read
 from pipeline.domains.memory.extract.facts import Extracted
@@ -54,11 +55,17 @@ def remember(memory: AgentMemory, read: Read, progress: Progress | None = None, 
         given[one.memory.key] = Extracted((*before.entities, *checked.entities), (*before.facts, *checked.facts))
     hoprank = memory.hoprank
     documents = [_document(one, memory.zone) for one in read.memories]
+
+    def decide(corpus: CorpusHandle) -> Decision[None]:
+        if not corpus.generation:
+            memory.check_graph()
+        return Decision(documents, None)
+
     ingested, _ = ingest_decided(
         hoprank.client,
         hoprank.embedder,
         hoprank.settings,
-        lambda _: Decision(documents, None),
+        decide,
         memory.name,
         kind=KIND,
         wait=memory.settings.wait,

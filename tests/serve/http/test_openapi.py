@@ -40,7 +40,7 @@ def url(server_environment: dict[str, str], client: Client) -> Iterator[str]:
         yield service.url
     for corpus in list_corpora(client):
         if corpus.name in CORPORA:
-            maintain.drop(client, corpus.name)
+            maintain.drop(client, corpus.name, kind=corpus.kind)
 
 
 def test_every_answer_is_one_that_is_described(url: str, tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import neo4j
 import pytest
+from anyio.from_thread import BlockingPortal
 from fastapi.testclient import TestClient
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from pipeline import HopRank, KnowledgeNode, Memory
 from pipeline.db.catalogue import list_corpora
@@ -16,7 +19,7 @@ from pipeline.flows import maintain
 from pipeline.knowledge.catalogue import derived_graph
 from pipeline.serve.access import Access
 from pipeline.serve.http.app import make_app
-from tests.serve.mcp.conftest import Talk
+from tests.serve.mcp.conftest import HOPRANK, Talk, talking
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +47,14 @@ def victims(hoprank: HopRank, library: str) -> Iterator[str]:
 def service(hoprank: HopRank) -> Iterator[TestClient]:
     with TestClient(make_app(hoprank, Access(hoprank.settings.serve)), base_url="http://127.0.0.1") as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def agent(portal: BlockingPortal, server_environment: dict[str, str]) -> Iterator[Talk]:
+    arguments = [*HOPRANK[1:], "mcp", "--domain", "memory"]
+    parameters = StdioServerParameters(command=HOPRANK[0], args=arguments, env=os.environ | server_environment)
+    with talking(portal, stdio_client(parameters)) as talk:
+        yield talk
 
 
 def names(library: str) -> list[str]:
@@ -74,7 +85,7 @@ def kept(cypher: Cypher) -> set[str]:
 
 
 def test_no_name_that_a_client_gives_changes_what_others_have(
-    hoprank: HopRank, cypher: Cypher, victims: str, service: TestClient, http: Talk
+    hoprank: HopRank, cypher: Cypher, victims: str, service: TestClient, agent: Talk
 ) -> None:
     before, tried = held(cypher, victims), 0
 
@@ -82,7 +93,7 @@ def test_no_name_that_a_client_gives_changes_what_others_have(
         assert service.post(f"/v1/{domain}/{verb}", json=arguments).status_code < 500
 
     def over_mcp(domain: str, verb: str, arguments: dict[str, Any]) -> None:
-        assert "bug" not in str(http.result(f"{domain}_{verb}", **arguments).content)
+        assert "bug" not in str(agent.result(f"{domain}_{verb}", **arguments).content)
 
     try:
         for ask in (over_http, over_mcp):

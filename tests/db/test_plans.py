@@ -251,7 +251,7 @@ def names(
     hoprank.ingest(folder, corpus=shared_corpus_name, filterable=["lang", "tenant", "year"])
     hoprank.judge("Who met Ada?", "babbage.md", 1, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
-    return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label} | {
+    return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label, "probe": "Probe_x"} | {
         **{name: f"filter_{place}" for place, name in enumerate(("first", "second", "third"))},
         **graph_names,
     }

@@ -116,8 +116,9 @@ def test_an_evaluation_says_which_engine_walked_and_what_its_figures_depend_on(
     assert found["engines"] == {"graph": {"gds": 2}, "hoprank": {"local": 2}}
     assert "graph by gds, hoprank by local" in str(report_table(report).caption)
     settings = hoprank.settings
-    for section in ("retrieve", "names", "scorer", "walk"):
-        assert found["settings"][section] == getattr(settings, section).model_dump()
+    used = {**dict.fromkeys(("retrieve", "walk"), settings), **dict.fromkeys(("names", "scorer"), settings.weights)}
+    for section, holder in used.items():
+        assert found["settings"][section] == getattr(holder, section).model_dump()
     assert found["settings"]["link"] == {**settings.link.of_edges, "similar_threshold": 0.6}
     assert found["settings"]["extractor"] == "builtin"
     assert (found["settings"]["neo4j"][:2], found["settings"]["gds"]) == ("20", True)

@@ -84,7 +84,7 @@ def test_a_path_begins_at_a_seed_ends_at_the_hit_and_is_in_the_graph(
 
 def path_query(steps: list[Mapping[str, str]]) -> str:
     """Ask for a path of nodes of these kinds, names and ids; an entity may go by its key."""
-    ends = [f"({f'n{place}'}:{step['kind']})" for place, step in enumerate(steps)]
+    ends = [f"({f'n{place}'}:HopRank{step['kind']})" for place, step in enumerate(steps)]
     pattern = ends[0] + "".join(f"-[:{step['by']}]-{end}" for step, end in zip(steps[1:], ends[1:], strict=True))
     named = " AND ".join(
         f"$names[{place}] IN [n{place}.name, n{place}.title, n{place}.key]" for place in range(len(steps))

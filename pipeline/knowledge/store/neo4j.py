@@ -222,7 +222,9 @@ class Neo4jStore:
         count = 0
         for row in self.client.stream(name, names, graph=self.graph.id, **self.visibility.params(), **params):
             count += 1
-            yield row
+            # The server reads properties when it sends a row: a node that was removed meanwhile has none.
+            if row.get("stored") != {}:
+                yield row
         # The query itself fails if the graph is gone when it begins; rows of one message are as whole as a read's.
         if count > FETCHED:
             self._state()

@@ -24,11 +24,11 @@ CALL (<index>, <settled>) {
 
 // name: filter_facts
 // mode: read
-// params: corpus, index, text, terms, limit
+// params: corpus, texts, text, terms, limit
 // The corpus's numbers, how many chunks match a filter in the full-text index, up to a limit, and how many of them are visible, null at
 // the limit; the number, 0 or 1, for each of some terms. No match is read of a text that is empty.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, $index AS index
+WITH corpus, <text_index($texts)> AS index
 CALL (index) {
   WITH index WHERE $text <> ''
   CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node
@@ -72,13 +72,13 @@ RETURN name, generation, now, found;
 
 // name: filtered_vector_1
 // mode: read
-// params: corpus, index, vector, text, limit, fields, boxes
+// params: corpus, texts, vector, text, limit, fields, boxes
 // names: vector_index, first
 // As filtered_vector_0, of the chunks with a key in one of the boxes: [first key, first key after it]. In all these a search for each box.
 // Beside them, as words, the best matches of a Lucene query; null during a write, when the index has to be read further.
 CYPHER 25
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, <text_index($texts)> AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -97,12 +97,12 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 
 // name: filtered_vector_2
 // mode: read
-// params: corpus, index, vector, text, limit, fields, boxes
+// params: corpus, texts, vector, text, limit, fields, boxes
 // names: vector_index, first, second
 // As filtered_vector_1, with the bounds of two keys in a box.
 CYPHER 25
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, <text_index($texts)> AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -122,12 +122,12 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 
 // name: filtered_vector_3
 // mode: read
-// params: corpus, index, vector, text, limit, fields, boxes
+// params: corpus, texts, vector, text, limit, fields, boxes
 // names: vector_index, first, second, third
 // As filtered_vector_1, with the bounds of three keys in a box.
 CYPHER 25
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
+WITH corpus, corpus.generation AS generation, corpus.staging IS NULL AS settled, <text_index($texts)> AS index
 CALL (corpus, generation) {
   UNWIND $boxes AS box
   CALL (corpus, generation, box) {
@@ -148,11 +148,11 @@ RETURN name, generation, now, found, CASE WHEN settled THEN words END AS words;
 
 // name: vector_of_terms
 // mode: read
-// params: corpus, index, text, vector, limit, most, fields
+// params: corpus, texts, text, vector, limit, most, fields
 // The chunks that match a filter in the full-text index and are nearest to the question's vector, by exact cosine; none, and not
 // `complete`, if as many as most match. Scores are (1 + cosine) / 2.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus.generation AS generation, $index AS index
+WITH corpus.generation AS generation, <text_index($texts)> AS index
 CALL (generation, index) {
   CALL db.index.fulltext.queryNodes(index, $text, {limit: $most}) YIELD node AS c
   RETURN collect(c) AS matching
@@ -182,11 +182,11 @@ RETURN name, $generation AS generation, now, found;
 
 // name: filtered_fulltext
 // mode: read
-// params: corpus, index, text, limit, fields
+// params: corpus, texts, text, limit, fields
 // The best matches of a question and the declared conditions of a filter, each with the values that the filter compares besides. As
 // in fulltext_candidates the index is read as far as needed during a write.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
+WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, <text_index($texts)> AS index
 CALL (generation, settled, index) {
   CALL (generation, settled, index) {
     WITH settled, index WHERE settled
@@ -205,11 +205,11 @@ RETURN name, generation, now, found;
 
 // name: fulltext_of_ids
 // mode: read
-// params: corpus, index, text, ids, generation, limit
+// params: corpus, texts, text, ids, generation, limit
 // The chunks of ids that match the question's words best. The index returns its hits lazily, best first, so it is read only as far
 // as needed. Nodes are compared instead of ids, because the ids of all hits would have to be read.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH $index AS index
+WITH <text_index($texts)> AS index
 MATCH (a:HopRankChunk)
 WHERE a.id IN $ids AND <visible(a, $generation)>
 WITH index, collect(a) AS admitted
@@ -243,10 +243,10 @@ RETURN c.id AS id, c.document AS document, <values_of(c, $fields)> AS values;
 
 // name: scan_terms
 // mode: read
-// params: corpus, index, text, generation, fields
+// params: corpus, texts, text, generation, fields
 // As scan_values, of the chunks that match the declared conditions of a filter in the full-text index.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH $index AS index
+WITH <text_index($texts)> AS index
 CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c
 WITH c WHERE <visible(c, $generation)>
 RETURN c.id AS id, c.document AS document, <values_of(c, $fields)> AS values;

@@ -10,13 +10,14 @@
 //       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
 //       for those who bring types to knowledge graphs; one for those who claim jobs.
 //   (:HopRankCorpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
-//             documents, chunks, entities, edges.TYPE, generation, staging, filterable, kind, examples, writer, writer_since, writer_seen})
+//             documents, chunks, entities, edges.TYPE, generation, staging, filterable, kind, examples, texts, slot, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
 //       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
 //       written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
 //       `filterable` are the fields of the metadata that it declares to filter by, in the order of their places. `kind` is the
 //       domain that alone writes to it, such as memory; documents have none. `examples` are questions that the explorer offers to ask.
+//       `texts` and `slot` say where its full text is: see HopRankTexts.
 //   (:HopRankDroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:HopRankDocument {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,
@@ -27,18 +28,19 @@
 //       none.
 //   (:HopRankChunk {id, corpus, document, ordinal, text, title, heading, start, end, line_start, line_end, tokens, folded, links,
 //            link_relations, link_contexts, embedded, embedding, imported, metadata.NAME, declared.NAME, filter_N, filterable,
-//            since, until})
+//            hoprank_SLOT_FIELD, since, until})
 //       A passage of the document whose key is `document`. `folded` are the words of its text, title and heading that are
 //       compared in another form: a soft hyphen dropped, a ligature as letters, without accents; and the pairs of syllables
 //       of scripts without spaces. `start` and `end` count characters, lines count from 1, `links` are hyperlink targets as
 //       written; in a vault `link_relations` are their types and `link_contexts` the sentences around them. `embedded` is
 //       the hash of the text that `embedding` was made from; other corpora
 //       with that text reuse it, unless it is `imported`, from a file that anybody may have written. A chunk also
-//       carries the labels HopRankCorpus_<corpus id> and HopRankEmbedding_<hash of the fingerprint>, which name its two search indexes.
+//       carries the labels HopRankCorpus_<corpus id>, HopRankEmbedding_<hash of the fingerprint>, which names the vector index of
+//       all corpora of the model, and that of its full-text index, which holds the copies hoprank_SLOT_FIELD of its text, title,
+//       heading, folded and filterable.
 //       In a corpus that declares fields it has the value of each as `declared.NAME`, its own or its document's; the key
 //       of the Nth as `filter_N`, unless it is a list of several; and the terms of all as `filterable`
-//       (pipeline/db/filterable.py). Its vector index is the corpus's own, named by the label HopRankCorpus_<corpus id>_vector, and
-//       the label HopRankEmbedded_<hash of the fingerprint> takes the place of HopRankEmbedding_.
+//       (pipeline/db/filterable.py).
 //   (:HopRankEntity {id, corpus, key, name})
 //       A name. `key` is its folded form, `name` its usual spelling. It is visible while a visible MENTIONS leads to it.
 //   (:HopRankTally {id, corpus, kind, shard, counts, since, until})
@@ -61,6 +63,10 @@
 //   (:HopRankChunk)-[:CAPPED {score, mutual, since, until}]->(:HopRankChunk)
 //       As SIMILAR, beyond the number of links that one chunk may have. Only the next update reads it.
 //
+//   (:HopRankTexts {label, index, analyzer, free, retired})
+//       A full-text index of slots (pipeline/db/slots.py) over the nodes with this label, of corpora and graphs. `free` are the
+//       slots that nobody has, `retired` those whose texts were deleted since it was built.
+//
 // THE SERVICE. `hoprank serve` writes them (cypher/jobs.cypher).
 //
 //   (:HopRankServiceJob {id, kind, corpus, state, attempt, created_at, started_at, finished_at, request, progress, result, problem,
@@ -75,14 +81,16 @@
 // `valid_at` and `invalid_at` bound when a node or edge holds in the world, `created_at` and `expired_at` when the graph
 // knows it (cypher/knowledge/time.cypher).
 //
-//   (:HopRankKnowledgeGraph {id, name, awaited_name, created_at, version, schema_version, dimension, node_labels, edge_types, temporal, kind})
+//   (:HopRankKnowledgeGraph {id, name, awaited_name, created_at, version, schema_version, dimension, node_labels, edge_types, temporal, kind, texts, slot, filled})
 //       A named graph. One that is not yet published has an `awaited_name` instead. `version` counts its changes,
 //       `node_labels` and `edge_types` are the names that its types have in Neo4j, `temporal` is true if anything in it has
-//       an end or begins later, `kind` the domain that made it.
+//       an end or begins later, `kind` the domain that made it. `texts` and `slot` are those of a full-text index (HopRankTexts) that
+//       its first search by words chooses, and `filled` is true once all nodes are in it.
 //   (:HopRankKnowledgeNode {key, graph, id, type, labels, created_at, updated_at, valid_at, invalid_at, expired_at, embedding,
-//                    embedding_hash, text_hash, index_words, NAME, p.NAME, j.NAME})
+//                    embedding_hash, text_hash, index_words, hoprank_SLOT_FIELD, NAME, p.NAME, j.NAME})
 //       A node. `key` is the hash of the graph's id and its own. It also carries the label HopRankGraph_<graph id> and that of its
-//       type: `api-design` is ApiDesign. `text_hash` is the hash of the text that a sync embedded it by.
+//       type: `api-design` is ApiDesign; that of its full-text index, which holds the copies hoprank_SLOT_FIELD of its texts; and
+//       HopRankVectors_<length> if it has an embedding, which names the vector index of all graphs with embeddings of this length. `text_hash` is the hash of the text that a sync embedded it by.
 //       `index_words` are for full text what `folded` is in a chunk.
 //   (:HopRankKnowledgeNode)-[:TYPE {key, id, type, weight, directed, supported, created_at, valid_at, invalid_at, expired_at, NAME, p.NAME, j.NAME}]->(:HopRankKnowledgeNode)
 //       An edge. TYPE is made from its type: `depends on` is DEPENDS_ON. `key` begins with the graph's id.
@@ -103,6 +111,11 @@ CREATE CONSTRAINT hoprank_corpus_id IF NOT EXISTS FOR (n:HopRankCorpus) REQUIRE 
 // mode: schema
 // Names of corpora are unique.
 CREATE CONSTRAINT hoprank_corpus_name IF NOT EXISTS FOR (n:HopRankCorpus) REQUIRE n.name IS UNIQUE;
+
+// name: constrain_texts_label
+// mode: schema
+// Each full-text index of slots has one node that says which are free.
+CREATE CONSTRAINT hoprank_texts_label IF NOT EXISTS FOR (n:HopRankTexts) REQUIRE n.label IS UNIQUE;
 
 // name: constrain_document_id
 // mode: schema
@@ -158,42 +171,25 @@ CREATE INDEX hoprank_link_embedded IF NOT EXISTS FOR ()-[r:LINKS_TO]-() ON (r.em
 // mode: schema
 // params: dimension
 // names: vector_index
-// Each model and dimension has a vector index, which filters by corpus and generation. Unquantised, so that scores are exact.
-CYPHER 25
-CREATE VECTOR INDEX <vector_index> IF NOT EXISTS FOR (n:<vector_index>) ON n.embedding WITH [n.corpus, n.since, n.until]
-OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
-
-// name: create_filterable_vector_index
-// mode: schema
-// params: dimension
-// names: vector_index
-// A corpus that declares fields has a vector index of its own, whose properties are the keys of the fields: the properties of an index
-// are fixed when it is made, and those of a model's index serve all corpora.
+// Each model has a vector index, which filters by corpus, generation and the keys of declared fields. Unquantised, so that scores
+// are exact.
 CYPHER 25
 CREATE VECTOR INDEX <vector_index> IF NOT EXISTS FOR (n:<vector_index>) ON n.embedding
 WITH [n.corpus, n.since, n.until, n.filter_0, n.filter_1, n.filter_2, n.filter_3, n.filter_4, n.filter_5, n.filter_6, n.filter_7]
 OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
-// name: create_fulltext_index
+// name: create_texts_index
 // mode: schema
 // params: analyzer
-// names: label
-// Each corpus has its own full-text index: in a shared index the statistics of other corpora would affect the ranking.
-CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded]
-OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
-
-// name: create_filterable_fulltext_index
-// mode: schema
-// params: analyzer
-// names: label
-// The full-text index of a corpus that declares fields; no question looks into filterable, so that its terms affect no score.
-CREATE FULLTEXT INDEX <label> IF NOT EXISTS FOR (n:<label>) ON EACH [n.title, n.heading, n.text, n.folded, n.filterable]
+// names: texts, index, fields
+// A full-text index of slots, over the fields of each (pipeline/db/slots.py).
+CREATE FULLTEXT INDEX <index> IF NOT EXISTS FOR (n:<texts>) ON EACH [n.<fields>]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: drop_index
 // mode: schema
 // names: index
-// Drop an index that a corpus no longer needs.
+// Drop an index that another has replaced.
 DROP INDEX <index> IF EXISTS;
 
 // name: await_index

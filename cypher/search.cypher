@@ -18,10 +18,9 @@ CALL (<after>, <settled>) {
 }
 
 // fragment: alone_in_index(corpus)
-// No other corpus has vectors in the corpus's vector index: it is its own, as of each that declares fields, or that of a model by
-// which no other was embedded.
-<corpus>.filterable IS NOT NULL OR NOT EXISTS {
-  MATCH (other:HopRankCorpus|HopRankDroppedCorpus {fingerprint: <corpus>.fingerprint}) WHERE other.id <> <corpus>.id AND other.filterable IS NULL
+// No other corpus has vectors in the corpus's vector index, that of its model.
+NOT EXISTS {
+  MATCH (other:HopRankCorpus|HopRankDroppedCorpus {fingerprint: <corpus>.fingerprint}) WHERE other.id <> <corpus>.id
 }
 
 // fragment: metadata(item)
@@ -68,11 +67,11 @@ RETURN name, generation, now, near, near_scores;
 
 // name: fulltext_candidates
 // mode: read
-// params: corpus, index, text, limit
-// The best matches of the question's words, by Lucene's BM25 on the corpus's own index. During a write the index holds staged chunks
+// params: corpus, texts, text, limit
+// The best matches of the question's words, by Lucene's BM25 on the corpus's slot of an index. During a write the index holds staged chunks
 // too, any number of which may be better, so it is read as far as needed: without a limit it returns its hits lazily.
 MATCH (corpus:HopRankCorpus {id: $corpus})
-WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, $index AS index
+WITH corpus.generation AS generation, corpus.staging IS NULL AS settled, <text_index($texts)> AS index
 CALL (generation, settled, index) {
   CALL (generation, settled, index) {
     WITH settled, index WHERE settled AND $text <> ''

@@ -76,7 +76,7 @@ RETURN collect(c.id) AS ids, collect(score) AS scores;
 
 // name: explore
 // mode: read
-// params: corpus, vector, index, text, limit, names, seeds, first, k, hub, unnamed, boxes
+// params: corpus, vector, texts, text, limit, names, seeds, first, k, hub, unnamed, boxes
 // names: vector_index
 // All reads of a search before its hits, in a single round trip.
 // Candidates: vector (none without a vector) and full-text candidates as their legs return them, and the entities of names that the corpus has, each with
@@ -118,11 +118,11 @@ CALL (corpus, generation, settled, alone) {
 // matching, matching_scores: candidates by full text, as fulltext_candidates reads them
 CALL (corpus, generation, settled) {
   CALL (corpus, generation, settled) {
-    WITH $index AS index, settled WHERE settled AND $text <> '' AND $seeds IS NULL
+    WITH <text_index($texts)> AS index, settled WHERE settled AND $text <> '' AND $seeds IS NULL
     CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node AS c, score
     RETURN c, score
     UNION ALL
-    WITH $index AS index, generation, settled WHERE NOT settled AND $text <> '' AND $seeds IS NULL
+    WITH <text_index($texts)> AS index, generation, settled WHERE NOT settled AND $text <> '' AND $seeds IS NULL
     CALL db.index.fulltext.queryNodes(index, $text) YIELD node AS c, score
     WITH generation, c, score WHERE <visible(c, generation)>
     RETURN c, score LIMIT $limit

@@ -26,19 +26,16 @@ import platformdirs
 import pytest
 
 from pipeline import HopRank
-from pipeline.db.catalogue import Corpus, drop_corpus, find_corpus, list_corpora
+from pipeline.db.catalogue import drop_corpus, find_corpus, list_corpora
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address, ServerOptions, ensure_running, stop
 from pipeline.db.embedded.jars import pinned_jars
-from pipeline.db.indexes import drop_indexes, own_vector_index_name
 from pipeline.db.projections import drop_projections
 from pipeline.embedding.embedder import Embedder
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.records import Precision
 from pipeline.settings import load_settings
-from pipeline.text.languages import ENGLISH
 from tests.graph_dump import Dump, dump
-from tests.indexes_ahead import IndexesAhead
 
 JAVA_FLAGS = "JAVA_TOOL_OPTIONS"
 TRUSTED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
@@ -101,9 +98,6 @@ The first records what the servers of the later ones start with, while the other
 """
 FIRST_STAGE = "not server and not slow"
 """Selects the tests that need no server: ``pytest -m "not server and not slow"``."""
-HERE = Path(__file__).parent
-AHEAD = frozenset({"answer", "cli", "domains", "evaluate", "retrieve", "serve"})
-"""Folders whose tests get the full-text indexes of their corpora beforehand; the others' corpora make them."""
 SERVER_FIXTURES = frozenset({"address", "jars"})
 """Fixtures from which each test that needs a server gets it, directly or through others."""
 
@@ -148,9 +142,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not SERVER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.server)
-        is_ahead = item.path.relative_to(HERE).parts[0] in AHEAD
-        if is_ahead and isinstance(item, pytest.Function) and "hoprank" in item.fixturenames:
-            item.fixturenames.insert(0, "indexes_are_there")
     served = {item.path for item in items if item.get_closest_marker("server")}
     longest = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (item.path in served, longest.get(item.path.name, len(LONGEST))))
@@ -203,7 +194,6 @@ def client(address: Address) -> Iterator[Client]:
     with Client(address, retry_time=5.0) as client:
         client.verify()
         yield client
-        drop_waiting(client)
 
 
 @pytest.fixture(scope="session")
@@ -223,23 +213,6 @@ def embedder() -> Embedder:
 def hoprank(client: Client, embedder: Embedder, server_environment: dict[str, str]) -> HopRank:
     given = {name.removeprefix("NEO4J_").lower(): value for name, value in server_environment.items()}
     return HopRank(client, embedder, load_settings({"neo4j": given}))
-
-
-@pytest.fixture(scope="session")
-def indexes_ahead(hoprank: HopRank) -> Iterator[IndexesAhead]:
-    # Some files have a fixture `client` of another kind.
-    ahead = IndexesAhead(hoprank.client, ENGLISH)
-    yield ahead
-    ahead.drop()
-
-
-@pytest.fixture(scope="module")
-def indexes_are_there(indexes_ahead: IndexesAhead) -> Iterator[None]:
-    """Before any other fixture of a module, so that its shared corpora have theirs too."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("pipeline.flows.ingest.create_corpus", indexes_ahead.create_corpus)
-        patched.setattr("pipeline.db.catalogue.uuid", indexes_ahead)
-        yield
 
 
 @pytest.fixture
@@ -280,7 +253,6 @@ def left_as_it_was(client: Client) -> Iterator[None]:
     def there() -> tuple[set[str], set[str]]:
         return {corpus.name for corpus in list_corpora(client)}, {row["name"] for row in client.read("projections")}
 
-    drop_waiting(client)
     before = there()
     yield
     assert there() == before
@@ -409,21 +381,4 @@ def fresh_corpus(client: Client) -> Iterator[str]:
     finally:
         if corpus := find_corpus(client, name):
             drop_projections(client, corpus.id)
-            WAITING.setdefault(client.address.uri, []).append(corpus)
-            if len(WAITING[client.address.uri]) == DROPPED_AT_ONCE:
-                drop_waiting(client)
-
-
-WAITING: dict[str, list[Corpus]] = {}
-"""The corpora of tests that are over, by their server."""
-DROPPED_AT_ONCE = 25
-"""With an index the server drops the plans of all queries: to make them again is a good part of a test run."""
-
-
-def drop_waiting(client: Client) -> None:
-    """Drop the indexes first, so that what drops the rest of a corpus is planned once, not for each of them."""
-    corpora = WAITING.pop(client.address.uri, [])
-    names = [(corpus.label, own_vector_index_name(corpus.id)) for corpus in corpora]
-    drop_indexes(client, [name for of_one in names for name in of_one])
-    for corpus in corpora:
-        drop_corpus(client, corpus)
+            drop_corpus(client, corpus)

@@ -10,10 +10,10 @@ RETURN d.key AS key, d.title AS title, d.hash AS hash, d.text_hash AS text_hash,
 
 // name: count_stored_embeddings
 // mode: read
-// params: hashes, labels
-// The number of texts, given by hash, that have a vector of this model in any corpus; its chunks have one of the labels.
+// params: hashes, model
+// The number of texts, given by hash, that have a vector of this model in any corpus; its chunks have its label.
 UNWIND $hashes AS hash
-WITH hash WHERE EXISTS { MATCH (c:HopRankChunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL }
+WITH hash WHERE EXISTS { MATCH (c:HopRankChunk {embedded: hash}) WHERE $model IN labels(c) AND c.embedding IS NOT NULL AND c.imported IS NULL }
 RETURN count(hash) AS stored;
 
 // name: count_edges_of
@@ -32,12 +32,12 @@ RETURN count(DISTINCT r) AS edges;
 
 // name: stored_embeddings
 // mode: read
-// params: hashes, labels
-// The stored vectors of texts, given by hash, from the same model in any corpus, whose chunks have one of the labels; not those
+// params: hashes, model
+// The stored vectors of texts, given by hash, from the same model in any corpus, whose chunks have its label; not those
 // that came with a file.
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (c:HopRankChunk {embedded: hash}) WHERE any(label IN labels(c) WHERE label IN $labels) AND c.embedding IS NOT NULL AND c.imported IS NULL
+  MATCH (c:HopRankChunk {embedded: hash}) WHERE $model IN labels(c) AND c.embedding IS NOT NULL AND c.imported IS NULL
   RETURN c.embedding AS vector LIMIT 1
 }
 RETURN hash, vector;
@@ -90,13 +90,13 @@ RETURN elementId(r) AS id, r.context AS context;
 
 // name: vectors_of_contexts
 // mode: read
-// params: labels, hashes
-// The vectors that links have for sentences, by hash; the chunks of one fingerprint have one of the labels, in any corpus. Each hash is
+// params: model, hashes
+// The vectors that links have for sentences, by hash; the chunks of one fingerprint have its label, in any corpus. Each hash is
 // looked up in an index of relationships, so that links with other sentences cost nothing.
 UNWIND $hashes AS hash
 CALL (hash) {
   MATCH (c)-[r:LINKS_TO {embedded: hash}]->()
-  WHERE any(label IN labels(c) WHERE label IN $labels)
+  WHERE $model IN labels(c)
   RETURN r.embedding AS vector LIMIT 1
 }
 RETURN hash, vector;

@@ -36,13 +36,14 @@ MATCH (d:HopRankDocument {id: row.id}) SET d.centroid = row.centroid;
 
 // name: stage_chunks
 // mode: write
-// params: rows, labels, corpus, writer
-// Write chunks and their vectors; existing chunks stay unchanged.
+// params: rows, labels, copies, corpus, writer
+// Write chunks and their vectors; existing chunks stay unchanged. Of the pairs of properties in $copies the second becomes the first.
 CYPHER 25
 <leased($corpus, $writer)>
 UNWIND $rows AS row
 MERGE (c:HopRankChunk {id: row.id})
 ON CREATE SET c = row.properties
+FOREACH (pair IN $copies | SET c[pair[1]] = c[pair[0]])
 SET c:$($labels)
 WITH c, row WHERE c.embedding IS NULL
 CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector));
@@ -131,7 +132,7 @@ SET r.until = $until;
 
 // name: publish_generation
 // mode: write
-// params: corpus, writer, generation, documents, chunks, spellings, properties
+// params: corpus, writer, generation, documents, chunks, copies, spellings, properties
 // Make the staged generation visible, in a single transaction: the properties of changed documents and chunks, the new
 // names of entities, and the corpus's generation.
 CYPHER 25
@@ -148,6 +149,7 @@ CALL () {
   MATCH (c:HopRankChunk {id: row.id})
   FOREACH (old IN [name IN keys(c) WHERE name STARTS WITH 'metadata.'] | REMOVE c[old])
   SET c += row.properties
+  FOREACH (pair IN $copies | SET c[pair[1]] = c[pair[0]])
   WITH c, row WHERE row.vector IS NOT NULL
   CALL db.create.setNodeVectorProperty(c, 'embedding', toFloatList(row.vector))
 }

@@ -27,20 +27,12 @@ CREATE INDEX <edge_index> IF NOT EXISTS FOR ()-[r:<edge_type>]-() ON (r.key);
 // name: create_graph_vector_index
 // mode: schema
 // params: dimension
-// names: graph_label, graph_vector
-// The vector index of one graph, created by its first vector search. It isn't quantised, so scores are exact.
-CREATE VECTOR INDEX <graph_vector> IF NOT EXISTS FOR (n:<graph_label>) ON n.embedding
+// names: vector_index
+// The vector index of the nodes of all graphs with embeddings of one length; it filters by graph. It isn't quantised, so scores are
+// exact.
+CYPHER 25
+CREATE VECTOR INDEX <vector_index> IF NOT EXISTS FOR (n:<vector_index>) ON n.embedding WITH [n.graph]
 OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
-
-// name: create_graph_text_index
-// mode: schema
-// params: analyzer
-// names: graph_label, graph_text
-// The full-text index of one graph, created by its first full-text search, over id, labels, the usual text properties, and the
-// words of these that are compared in another form.
-CREATE FULLTEXT INDEX <graph_text> IF NOT EXISTS FOR (n:<graph_label>)
-ON EACH [n.id, n.labels, n.name, n.title, n.description, n.text, n.index_words]
-OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}};
 
 // name: graphs
 // mode: read
@@ -143,6 +135,24 @@ MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.temporal = true;
 // params: graph, dimension
 // Set the length of the graph's embeddings unless it is set already; return the length that holds.
 MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.dimension = coalesce(g.dimension, $dimension) RETURN g.dimension AS dimension;
+
+// name: fill_texts
+// mode: write
+// params: label, texts, copies, limit
+// Bring up to $limit nodes of a graph into its full-text index, which those that are written from now on are in: of the pairs of
+// properties in $copies the second becomes the first.
+CYPHER 25
+MATCH (n:$($label)) WHERE NOT $texts IN labels(n)
+WITH n LIMIT $limit
+SET n:$([$texts])
+FOREACH (pair IN $copies | SET n[pair[1]] = n[pair[0]])
+RETURN count(*) AS filled;
+
+// name: set_filled
+// mode: write
+// params: graph
+// Record that all nodes of a graph are in its full-text index.
+MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.filled = true;
 
 // name: graph_state
 // mode: read

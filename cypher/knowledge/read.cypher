@@ -144,23 +144,23 @@ RETURN n.id AS id, ids, weights;
 // name: graph_nearest
 // mode: read
 // params: graph, vector, limit, moment, as_of, known_at
-// names: graph_label, graph_vector
+// names: vector_index
 // The nodes with the nearest embeddings, and how many of the nearest were looked at. A score is (1 + cosine) / 2.
 CYPHER 25
 <known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
-MATCH (n:<graph_label>)
-SEARCH n IN (VECTOR INDEX <graph_vector> FOR $vector LIMIT $limit) SCORE AS score
+MATCH (n:<vector_index>)
+SEARCH n IN (VECTOR INDEX <vector_index> FOR $vector WHERE n.graph = $graph LIMIT $limit) SCORE AS score
 WITH collect([n.id, score, <current(n, settled, $as_of, $known_at)>]) AS found
 RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [row IN found WHERE row[2] | row[1]] AS scores;
 
 // name: graph_matching
 // mode: read
-// params: graph, index, text, limit, moment, as_of, known_at
-// The nodes that match a full-text query best, by Lucene's BM25 on the graph's own index, and how many matches were looked at.
+// params: graph, texts, text, limit, moment, as_of, known_at
+// The nodes that match a full-text query best, by Lucene's BM25 on the graph's slot of an index, and how many matches were looked at.
 <known_graph($graph)>
-WITH <settled(g, $moment)> AS settled
-CALL db.index.fulltext.queryNodes($index, $text, {limit: $limit}) YIELD node AS n, score
+WITH <settled(g, $moment)> AS settled, <text_index($texts)> AS index
+CALL db.index.fulltext.queryNodes(index, $text, {limit: $limit}) YIELD node AS n, score
 WITH collect([n.id, score, <current(n, settled, $as_of, $known_at)>]) AS found
 RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [row IN found WHERE row[2] | row[1]] AS scores;
 

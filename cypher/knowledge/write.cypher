@@ -17,14 +17,16 @@ RETURN r.key AS key, r.id AS id;
 
 // name: put_nodes
 // mode: write
-// params: rows, label
-// Create or overwrite nodes: rows of {key, properties, vector, label, former}, where former are labels that the node loses.
-// An overwritten node keeps its edges, and labels that others gave it, and nothing else.
+// params: rows, labels, copies
+// Create or overwrite nodes: rows of {key, properties, vector, labels, former}, where former are labels that the node loses.
+// An overwritten node keeps its edges, and labels that others gave it, and nothing else. Of the pairs of properties in $copies the
+// second becomes the first.
 CYPHER 25
 UNWIND $rows AS row
 MERGE (n:HopRankKnowledgeNode {key: row.key})
 REMOVE n:$(row.former)
-SET n = row.properties, n:$([$label, row.label])
+SET n = row.properties, n:$($labels + row.labels)
+FOREACH (pair IN $copies | SET n[pair[1]] = n[pair[0]])
 WITH n, row WHERE row.vector IS NOT NULL
 CALL db.create.setNodeVectorProperty(n, 'embedding', toFloatList(row.vector));
 
@@ -118,10 +120,10 @@ RETURN n.id AS id ORDER BY id LIMIT 5;
 // name: load_nodes
 // mode: write
 // params: rows, label
-// Create nodes: rows of {key, properties, vector, label}; return each node's element id, for load_edges.
+// Create nodes: rows of {key, properties, vector, labels}; return each node's element id, for load_edges.
 CYPHER 25
 UNWIND $rows AS row
-CREATE (n:HopRankKnowledgeNode:$($label):$(row.label))
+CREATE (n:HopRankKnowledgeNode:$($label):$(row.labels))
 SET n = row.properties
 CALL (n, row) {
   WITH n, row WHERE row.vector IS NOT NULL

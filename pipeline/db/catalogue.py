@@ -11,16 +11,8 @@ from typing import Any, Self
 
 from pipeline.db.client import Client
 from pipeline.db.filterable import check_filterable, check_keeps_digits
-from pipeline.db.indexes import (
-    CONSTRAINTS,
-    corpus_label,
-    drop_indexes,
-    ensure_declared,
-    own_vector_index_name,
-    vector_index_name,
-    vector_index_of,
-    vector_label,
-)
+from pipeline.db.indexes import CONSTRAINTS, corpus_label, ensure_declared, vector_index_name
+from pipeline.db.slots import TextSlot, retire_slot
 from pipeline.db.writers import is_stale, named
 from pipeline.edges import EdgeKind
 from pipeline.errors import (
@@ -64,7 +56,7 @@ class Corpus:
     number of edges of each kind, ``links`` the settings that its edges were made with, by name: see
     :attr:`pipeline.settings.LinkSettings.of_edges`. ``filterable`` are the fields of the metadata
     that it declares to filter by (:mod:`pipeline.db.filterable`). ``kind`` is the domain that alone writes to it and
-    drops it, "" for documents.
+    drops it, "" for documents. ``slot`` is the place of its texts in a full-text index, None before its first ingest.
     """
 
     id: str
@@ -84,22 +76,17 @@ class Corpus:
     edges: Mapping[str, int]
     filterable: tuple[str, ...] = ()
     kind: str = ""
+    slot: TextSlot | None = None
 
     @property
     def label(self) -> str:
-        """Label of the corpus's chunks and name of its full-text index."""
+        """Label of the corpus's chunks."""
         return corpus_label(self.id)
 
     @property
     def vector_index(self) -> str:
-        """Name of the vector index and label of the chunks in it: the model's, or its own if it declares fields."""
-        return vector_index_of(self.id, self.fingerprint, filterable=bool(self.filterable))
-
-    @property
-    def chunk_labels(self) -> tuple[str, ...]:
-        """Labels of the corpus's chunks besides ``Chunk``: its own, that of the vector index, and that of the model."""
-        of_model = (vector_label(self.fingerprint),) if self.filterable else ()
-        return (self.label, self.vector_index, *of_model)
+        """Name of the model's vector index and label of the chunks in it."""
+        return vector_index_name(self.fingerprint)
 
     def has_vectors_of(self, model: Fingerprint) -> bool:
         """Return whether its vectors can be compared with those of this model."""
@@ -111,6 +98,7 @@ class Corpus:
         values: dict[str, Any] = {name: properties.get(name) for name in cls.__slots__}
         values["kind"] = properties.get("kind", "")
         values["filterable"] = tuple(properties.get("filterable", ()))
+        values["slot"] = TextSlot.of(properties)
         values["links"] = json.loads(properties.get("links", "{}"))
         values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
         return cls(**values)
@@ -122,6 +110,8 @@ class NamedGraph:
 
     ``node_labels`` and ``edge_types`` are the labels and relationship types that its types have in Neo4j. ``temporal``
     tells whether any node or edge has an end, or begins later. ``kind`` is the domain that made it, "" if none did.
+    ``slot`` is the place of its nodes' texts in a full-text index, None before its first full-text search; the search
+    may use it once all are ``filled`` in.
     """
 
     id: str
@@ -134,21 +124,13 @@ class NamedGraph:
     edge_types: frozenset[str] = frozenset()
     temporal: bool = False
     kind: str = ""
+    slot: TextSlot | None = None
+    filled: bool = False
 
     @property
     def label(self) -> str:
         """Neo4j label of the nodes."""
         return f"HopRankGraph_{self.id}"
-
-    @property
-    def text_index(self) -> str:
-        """Name of the full-text index."""
-        return f"HopRankGraph_{self.id}_text"
-
-    @property
-    def vector_index(self) -> str:
-        """Name of the vector index."""
-        return f"HopRankGraph_{self.id}_vector"
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:
@@ -164,6 +146,8 @@ class NamedGraph:
             frozenset(properties.get("edge_types", ())),
             properties.get("temporal", False),
             properties.get("kind", ""),
+            TextSlot.of(properties),
+            properties.get("filled", False),
         )
 
 
@@ -374,8 +358,8 @@ def check_schema(corpus: Corpus) -> None:
 def drop_corpus(client: Client, corpus: Corpus) -> None:
     """Delete a corpus whose lease the caller holds.
 
-    Readers lose it at once; its indexes and, in batches, its nodes follow. The next creation or drop of any corpus
-    completes an interrupted drop.
+    Readers lose it at once; its nodes follow, in batches. The next creation or drop of any corpus completes an
+    interrupted drop.
     """
     client.write("begin_drop", corpus=corpus.id)
     _delete(client, corpus)
@@ -392,10 +376,6 @@ def _finish_drops(client: Client) -> None:
 
 
 def _delete(client: Client, corpus: Corpus) -> None:
-    drop_indexes(client, (corpus.label, own_vector_index_name(corpus.id)))
     client.delete_in_batches("delete_corpus_part", _DELETE_BATCH, corpus=corpus.id, label=corpus.label)
-    # Creating a corpus waits for this lock, so that it sees the model's index either kept or gone.
-    with client.locking("lock_catalog", fingerprint=corpus.fingerprint) as rows:
-        if not rows[0]["corpora"]:
-            drop_indexes(client, [vector_index_name(corpus.fingerprint)])
+    retire_slot(client, corpus.id)
     client.write("delete_corpus", corpus=corpus.id)

@@ -1,6 +1,6 @@
 """The handle of a corpus: connection and record, by which queries read and write it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from neo4j.exceptions import ClientError
 from pipeline.db.catalogue import Corpus, get_corpus
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
+from pipeline.db.slots import TextSlot
 from pipeline.errors import Superseded
 
 _Result = TypeVar("_Result")
@@ -27,9 +28,11 @@ _READINGS = 20
 class CorpusHandle:
     """A corpus on a server, at one generation.
 
-    It fills in what a query declares of the corpus: the params ``corpus`` (the id), ``label``, ``index`` (the full-text
-    index) and ``generation``, and the name ``vector_index``. Arguments that are given take precedence. ``record`` is
-    the corpus as it was looked up. While it is ``leased`` by its holder nobody else publishes or drops it.
+    It fills in what a query declares of the corpus: the params ``corpus`` (the id), ``label``, ``texts`` (the label of
+    its full-text index) and ``generation``, and the name ``vector_index``. Arguments that are given take precedence.
+    The Lucene queries of one that declares ``texts`` name properties of chunks; they are asked of the corpus's slot.
+    ``record`` is the corpus as it was looked up. While it is ``leased`` by its holder nobody else publishes or drops
+    it.
     """
 
     client: Client
@@ -53,7 +56,7 @@ class CorpusHandle:
 
     @property
     def label(self) -> str:
-        """Label of the corpus's chunks and name of its full-text index."""
+        """Label of the corpus's chunks."""
         return self.record.label
 
     @property
@@ -136,12 +139,19 @@ class CorpusHandle:
 
     def params(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the ``given`` params of the query ``name``, and those that it declares of the corpus."""
-        own = {"corpus": self.id, "label": self.label, "index": self.label, "generation": self.generation}
-        declared = load_queries()[name].params
-        return {**{param: value for param, value in own.items() if param in declared}, **given}
+        declared, slot = load_queries()[name].params, self.record.slot
+        own = {"corpus": self.id, "label": self.label, "generation": self.generation, "texts": slot and slot.texts}
+        asked = {}
+        if slot and "texts" in declared:
+            asked = {param: _asked(slot, given[param]) for param in ("text", "terms") if param in given}
+        return {**{param: value for param, value in own.items() if param in declared}, **given, **asked}
 
     def _names(self, name: str) -> dict[str, str]:
         return {"vector_index": self.vector_index} if "vector_index" in load_queries()[name].names else {}
+
+
+def _asked(slot: TextSlot, queries: str | Sequence[str]) -> str | list[str]:
+    return slot.asked(queries) if isinstance(queries, str) else list(map(slot.asked, queries))
 
 
 def open_corpus(client: Client, name: str) -> CorpusHandle:

@@ -1,4 +1,4 @@
-"""Constraints and indexes: created when missing, awaited until online, dropped with the corpus that needed them."""
+"""Constraints and indexes: created when missing, and awaited until online."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -46,23 +46,8 @@ def vector_index_name(fingerprint: str) -> str:
     return f"HopRankEmbedding_{digest(fingerprint)[:12]}"
 
 
-def vector_label(fingerprint: str) -> str:
-    """Return the label of the chunks of a model that are in an index of their corpus's own, instead of the model's."""
-    return f"HopRankEmbedded_{digest(fingerprint)[:12]}"
-
-
-def own_vector_index_name(corpus_id: str) -> str:
-    """Return the name of the vector index of a corpus that declares fields to filter by, and of its chunks' label."""
-    return f"{corpus_label(corpus_id)}_vector"
-
-
-def vector_index_of(corpus_id: str, fingerprint: str, *, filterable: bool) -> str:
-    """Return the name of the vector index of a corpus: its model's, or its own if it declares fields to filter by."""
-    return own_vector_index_name(corpus_id) if filterable else vector_index_name(fingerprint)
-
-
 def corpus_label(corpus_id: str) -> str:
-    """Return the label of a corpus's chunks, which is also the name of its full-text index."""
+    """Return the label of a corpus's chunks."""
     return f"HopRankCorpus_{corpus_id}"
 
 
@@ -106,41 +91,27 @@ def _declared(client: Client, queries: Sequence[str]) -> dict[str, Callable[[], 
     return {name: partial(client.schema, query) for name, query in names.items()}
 
 
-def ensure_schema(
-    client: Client,
-    corpus_id: str,
-    fingerprint: str,
-    dimension: int,
-    analyzer: str,
-    *,
-    filterable: bool = False,
-) -> None:
-    """Create the missing constraints and indexes of a corpus, and wait until they are online.
+def ensure_schema(client: Client, fingerprint: str, dimension: int) -> None:
+    """Create the missing constraints and indexes that corpora of a model share, and wait until they are online.
 
-    A ``filterable`` one, which declares fields, has a vector index of its own, and its full-text index holds terms. The
-    corpus must exist and the caller must hold its lease; otherwise another process may drop its model's index
-    meanwhile. Raises ConfigurationError if the server lacks the analyser or can't run it, ServerUnsupported if it has
-    no vector indexes.
+    Raises ServerUnsupported if the server has no vector indexes.
     """
-    # Also where the index exists: since it was made, the server may have been given another Java.
-    check_runs(client, analyzer)
-    vector_index = vector_index_of(corpus_id, fingerprint, filterable=filterable)
+    index = vector_index_name(fingerprint)
+    create = partial(_create_vector_index, client, "create_vector_index", index, dimension)
+    ensure_indexes(client, {**_declared(client, CONSTRAINTS), index: create})
+
+
+def node_vectors_label(dimension: int) -> str:
+    """Return the label of graphs' nodes with embeddings of this length, which is also the name of their index."""
+    return f"HopRankVectors_{dimension}"
+
+
+def ensure_node_vectors(client: Client, dimension: int) -> None:
+    """Create the vector index of graphs' nodes for embeddings of this length if it is missing."""
+    index = node_vectors_label(dimension)
     ensure_indexes(
-        client,
-        {
-            **_declared(client, CONSTRAINTS),
-            vector_index: partial(create_vector_index, client, vector_index, dimension, filterable=filterable),
-            corpus_label(corpus_id): partial(
-                _create_fulltext_index, client, corpus_id, analyzer, filterable=filterable
-            ),
-        },
+        client, {index: partial(_create_vector_index, client, "create_graph_vector_index", index, dimension)}
     )
-
-
-def _create_fulltext_index(client: Client, corpus_id: str, analyzer: str, *, filterable: bool) -> None:
-    check_analyzer(client, analyzer)
-    query = "create_filterable_fulltext_index" if filterable else "create_fulltext_index"
-    client.schema(query, {"label": corpus_label(corpus_id)}, analyzer=analyzer)
 
 
 def runs_analyzer(client: Client, analyzer: str) -> bool:
@@ -200,9 +171,8 @@ def drop_indexes(client: Client, names: Iterable[str]) -> None:
                     raise
 
 
-def create_vector_index(client: Client, name: str, dimension: int, *, filterable: bool = False) -> None:
-    """Create a vector index if it is missing, a model's or a corpus's own; raises ServerUnsupported if it can't be."""
-    query = "create_filterable_vector_index" if filterable else "create_vector_index"
+def _create_vector_index(client: Client, query: str, name: str, dimension: int) -> None:
+    """Create a vector index; raises ServerUnsupported if it can't be."""
     try:
         client.schema(query, {"vector_index": name}, dimension=dimension)
     except ClientError as error:

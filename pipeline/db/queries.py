@@ -11,8 +11,8 @@ A file may open with comments about itself. A query begins with a header of ``//
 
 ``mode`` is ``read``, ``write`` or ``schema``. ``params`` are values, passed as parameters. ``names`` are identifiers
 for which Cypher has no parameters (index names, labels and relationship types): the text holds them as ``<index>``, and
-:meth:`Query.text_with` fills them in. They may only consist of letters, digits and underscores; several relationship
-types are separated by ``|``.
+:meth:`Query.text_with` fills them in. They may only consist of letters, digits and underscores; several are separated
+by ``|``: relationship types stay so, properties become a list, ``n.<fields>`` for example ``n.text, n.title``.
 
 A fragment is a condition, or some clauses, that queries share. Any file may define it, and the queries of all files may
 use it::
@@ -41,6 +41,7 @@ _HEADER = re.compile(r"^//\s*(name|fragment|mode|params|names):\s*(.*?)\s*$")
 _MODES = ("read", "write", "schema")
 _PARAMETER = re.compile(r"\$([A-Za-z_]\w*)")
 _PLACEHOLDER = re.compile(r"<([a-z_]+)>")
+_PROPERTIES = re.compile(r"\b(\w+)\.<([a-z_]+)>")
 _CALL = re.compile(r"<([a-z_]+)\(([^\n]*?)\)>")
 _SIGNATURE = re.compile(r"([a-z_]+)\(([a-z_]+(?:, [a-z_]+)*)\)")
 _ARGUMENT = re.compile(r"\$?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
@@ -73,8 +74,9 @@ class Query:
             if not all(map(_IDENTIFIER.fullmatch, parts)):
                 raise ValueError(f"{self.name}: {name} can't be {identifiers!r}")
             # Letters beyond ASCII: Python and Cypher may differ in which of them a bare identifier may hold.
-            quoted[name] = "|".join(part if part.isascii() else f"`{part}`" for part in parts)
-        return _PLACEHOLDER.sub(lambda match: quoted[match[1]], self.text)
+            quoted[name] = [part if part.isascii() else f"`{part}`" for part in parts]
+        text = _PROPERTIES.sub(lambda match: ", ".join(f"{match[1]}.{name}" for name in quoted[match[2]]), self.text)
+        return _PLACEHOLDER.sub(lambda match: "|".join(quoted[match[1]]), text)
 
 
 @dataclass(frozen=True, slots=True)

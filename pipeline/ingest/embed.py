@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.db.client import Client, batches
 from pipeline.db.filterable import declared_values
-from pipeline.db.indexes import vector_index_name, vector_label
+from pipeline.db.indexes import vector_index_name
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import SourceError
 from pipeline.ids import digest
@@ -146,14 +146,9 @@ def vectors_of(
     return {**vectors, **dict(zip(missing, encoded, strict=True))}
 
 
-def model_labels(fingerprint: str) -> list[str]:
-    """Return the labels that chunks with vectors of a model may have, in the model's index or one of their corpus."""
-    return [vector_index_name(fingerprint), vector_label(fingerprint)]
-
-
 def stored_vectors(client: Client, fingerprint: str, hashes: Iterable[str]) -> dict[str, Vector]:
     """Return the vectors of texts, by hash, that the graph holds in any corpus of a fingerprint."""
-    rows = client.read("stored_embeddings", hashes=list(hashes), labels=model_labels(fingerprint))
+    rows = client.read("stored_embeddings", hashes=list(hashes), model=vector_index_name(fingerprint))
     return {row["hash"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
 
 
@@ -162,7 +157,7 @@ def stored_sentences(client: Client, fingerprint: str, hashes: Iterable[str]) ->
     return {
         row["hash"]: np.asarray(row["vector"], dtype=np.float32)
         for part in batches(hashes, _SENTENCES)
-        for row in client.read("vectors_of_contexts", labels=model_labels(fingerprint), hashes=part)
+        for row in client.read("vectors_of_contexts", model=vector_index_name(fingerprint), hashes=part)
     }
 
 

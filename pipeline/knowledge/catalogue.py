@@ -10,8 +10,9 @@ from typing import Any
 
 from pipeline.db.catalogue import DERIVED, GRAPH_SCHEMA_VERSION, LONGEST_NAME, NamedGraph, derived_name, find_graph
 from pipeline.db.client import Client
-from pipeline.db.indexes import drop_indexes, ensure_declared, ensure_indexes
+from pipeline.db.indexes import ensure_declared, ensure_indexes
 from pipeline.db.projections import drop_projections
+from pipeline.db.slots import retire_slot
 from pipeline.db.writers import is_stale, new_writer
 from pipeline.errors import GraphError
 from pipeline.knowledge.check import check_text
@@ -135,9 +136,9 @@ def drop_graph(client: Client, graph: NamedGraph) -> None:
 def _delete(client: Client, graph_id: str) -> None:
     graph = NamedGraph(graph_id, "", "", 0, None)
     drop_projections(client, graph_id)
-    drop_indexes(client, [graph.text_index, graph.vector_index])
     for query in ("delete_graph_edges", "delete_graph_part"):
         client.delete_in_batches(query, _DELETE_BATCH, label=graph.label)
+    retire_slot(client, graph_id)
     client.write("delete_graph", graph=graph_id)
 
 

@@ -9,6 +9,7 @@ from neo4j import Record
 
 from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Transaction
+from pipeline.db.slots import OWN
 from pipeline.errors import GraphError
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.records import KnowledgeEdge, KnowledgeNode
@@ -177,6 +178,10 @@ def _with_ends(stored: Mapping[str, Any], source: str, target: str) -> dict[str,
 def _stored(nodes: Iterable[Record], edges: Iterable[Record]) -> _Contents:
     contents = ({**row["stored"], "": row["parent"]} for row in nodes)
     return (
-        {node["id"]: {name: value for name, value in node.items() if name != "embedding"} for node in contents},
+        {node["id"]: {name: value for name, value in node.items() if _is_compared(name)} for node in contents},
         {row["stored"]["id"]: _with_ends(row["stored"], row["source"], row["target"]) for row in edges},
     )
+
+
+def _is_compared(name: str) -> bool:
+    return name != "embedding" and not name.startswith(OWN)

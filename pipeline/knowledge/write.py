@@ -11,6 +11,8 @@ from neo4j import Record
 
 from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Transaction, batches
+from pipeline.db.indexes import node_vectors_label
+from pipeline.db.slots import NODE_FIELDS
 from pipeline.errors import GraphError, UnknownNode
 from pipeline.knowledge.catalogue import add_types
 from pipeline.knowledge.clock import now
@@ -205,8 +207,10 @@ class Writer:
             rows = [node_row(self._graph.id, node, time, text_hashes.get(node.id)) for node in batch]
             for row, node in zip(rows, batch, strict=True):
                 former = types.get(node.id, node.type)
-                row["former"] = [codec.label_of(former)] if codec.label_of(former) != row["label"] else []
-            transaction.run("put_nodes", rows=rows, label=self._graph.label)
+                row["former"] = [codec.label_of(former)] if codec.label_of(former) not in row["labels"] else []
+            graph, slot = self._graph, self._graph.slot
+            labels = [graph.label, *([slot.texts] if slot else [])]
+            transaction.run("put_nodes", rows=rows, labels=labels, copies=slot.pairs(NODE_FIELDS) if slot else [])
 
     def put_edges(self, transaction: Transaction, edges: Iterable[KnowledgeEdge], *, replace: bool = False) -> None:
         """Create edges, or ``replace`` those with their ids; raises GraphError naming an endpoint that is missing."""
@@ -306,7 +310,8 @@ def node_row(graph_id: str, node: KnowledgeNode, time: str, text_hash: str | Non
     if text_hash:
         stored["text_hash"] = text_hash
     vector = list(node.embedding) if node.embedding else None
-    return {"key": stored["key"], "properties": stored, "vector": vector, "label": codec.label_of(node.type)}
+    labels = [codec.label_of(node.type), *([node_vectors_label(len(vector))] if vector else [])]
+    return {"key": stored["key"], "properties": stored, "vector": vector, "labels": labels}
 
 
 def is_temporal(records: Iterable[KnowledgeNode | KnowledgeEdge]) -> bool:

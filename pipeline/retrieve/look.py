@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.db.client import Client
-from pipeline.db.indexes import cosine_of, vector_index_of
+from pipeline.db.indexes import cosine_of, vector_index_name
 from pipeline.db.vectors import packed
 from pipeline.grouping import grouped
 from pipeline.ids import entity_id
@@ -19,11 +19,10 @@ _MOST_ENTITIES = 500  # of all corpora: with 50 of them 10 names
 
 
 class LookedAt(NamedTuple):
-    """A corpus to look at: its id, the fingerprint of its vectors, and whether it declares fields to filter by."""
+    """A corpus to look at: its id, and the fingerprint of its vectors."""
 
     id: str
     fingerprint: str
-    filterable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,10 @@ class Look:
 def look(client: Client, corpora: Iterable[LookedAt], question: str, vector: Sequence[float]) -> Look:
     """Look for a checked question, embedded as ``vector``, in corpora whose model embedded it.
 
-    One round trip for each vector index: corpora of one model and precision share theirs, unless they declare fields.
+    One round trip for each vector index: corpora of one model and precision share theirs.
     """
     corpora = list(corpora)
-    by_index = grouped((vector_index_of(*corpus[:2], filterable=corpus.filterable), corpus.id) for corpus in corpora)
+    by_index = grouped((vector_index_name(corpus.fingerprint), corpus.id) for corpus in corpora)
     # Capitalised names come first.
     possible = sorted(possible_names(question), key=lambda name: not name.capitalised)
     most = min(_MOST_NAMES, _MOST_ENTITIES // max(len(corpora), 1))

@@ -13,18 +13,19 @@ from uuid import uuid4
 import neo4j
 import pytest
 
-from pipeline.db.catalogue import NamedGraph
 from pipeline.db.client import Client
+from pipeline.db.filterable import MOST_FIELDS
 from pipeline.db.indexes import (
     CONSTRAINTS,
     check_analyzer,
-    corpus_label,
+    check_runs,
     drop_indexes,
     ensure_indexes,
     ensure_schema,
     vector_index_name,
 )
 from pipeline.db.queries import load_queries
+from pipeline.db.slots import SLOT_SCHEMA
 from pipeline.errors import ConfigurationError, QueryTimeout, ServerUnsupported
 from pipeline.knowledge.catalogue import GRAPH_SCHEMA
 from pipeline.serve.jobs.store import JOB_SCHEMA
@@ -37,26 +38,23 @@ Underway = Callable[[str], AbstractContextManager[None]]
 class Wanted:
     """What ``ensure_schema`` is asked for."""
 
-    corpus_id: str
     fingerprint: str
     dimension: int = 8
-    analyzer: str = "english"
 
     @property
     def indexes(self) -> list[str]:
-        return [corpus_label(self.corpus_id), vector_index_name(self.fingerprint)]
+        return [vector_index_name(self.fingerprint)]
 
 
 @pytest.fixture
 def wanted(client: Client) -> Iterator[Wanted]:
-    unique = uuid4().hex[:12]
-    wanted = Wanted(unique, f"model-{unique}@1/8")
+    wanted = Wanted(f"model-{uuid4().hex[:12]}@1/8")
     yield wanted
     drop_indexes(client, wanted.indexes)
 
 
 def ensure(client: Client, wanted: Wanted) -> None:
-    ensure_schema(client, wanted.corpus_id, wanted.fingerprint, wanted.dimension, wanted.analyzer)
+    ensure_schema(client, wanted.fingerprint, wanted.dimension)
 
 
 def index(cypher: Cypher, name: str) -> dict[str, Any]:
@@ -72,7 +70,7 @@ def test_all_that_a_corpus_needs_is_made_and_online(client: Client, cypher: Cyph
     assert {states[name] for name in (*constraints, *wanted.indexes)} == {"ONLINE"}
 
 
-def test_the_vector_index_is_exact_and_filters_by_corpus_and_generation(
+def test_the_vector_index_is_exact_and_filters_by_corpus_generation_and_declared_fields(
     client: Client, cypher: Cypher, wanted: Wanted
 ) -> None:
     ensure(client, wanted)
@@ -80,20 +78,11 @@ def test_the_vector_index_is_exact_and_filters_by_corpus_and_generation(
     found = index(cypher, vector_index_name(wanted.fingerprint))
     config = found["options"]["indexConfig"]
     assert found["type"] == "VECTOR"
-    assert found["properties"] == ["embedding", "corpus", "since", "until"]
+    keys = [f"filter_{place}" for place in range(MOST_FIELDS)]
+    assert found["properties"] == ["embedding", "corpus", "since", "until", *keys]
     assert config["vector.dimensions"] == 8
     assert config["vector.similarity_function"] == "COSINE"
     assert config["vector.quantization.enabled"] is False
-
-
-def test_the_full_text_index_has_the_analyser_that_was_asked_for(
-    client: Client, cypher: Cypher, wanted: Wanted
-) -> None:
-    ensure(client, replace(wanted, analyzer="french"))
-
-    found = index(cypher, corpus_label(wanted.corpus_id))
-    assert (found["type"], found["properties"]) == ("FULLTEXT", ["title", "heading", "text", "folded"])
-    assert found["options"]["indexConfig"]["fulltext.analyzer"] == "french"
 
 
 def test_a_second_time_changes_nothing(client: Client, cypher: Cypher, wanted: Wanted) -> None:
@@ -118,30 +107,30 @@ def test_many_that_make_them_at_once_make_them_once(client: Client, cypher: Cyph
         with ThreadPoolExecutor(6) as pool:
             for made in [pool.submit(make) for _ in range(6)]:
                 made.result()
-        assert [index(cypher, name)["state"] for name in wanted.indexes] == ["ONLINE", "ONLINE"]
+        assert [index(cypher, name)["state"] for name in wanted.indexes] == ["ONLINE"]
 
 
 @pytest.mark.slow
 def test_one_that_is_still_being_built_is_awaited(client: Client, cypher: Cypher, wanted: Wanted) -> None:
-    """As when another process has just made it; whether corpora or knowledge graphs need it."""
-    graph = NamedGraph(wanted.corpus_id, "", "", 0, None)
-    cypher(f"UNWIND range(1, 100000) AS n CREATE (:{graph.label} {{id: 'word ' + n, labels: [toString(n)]}})")
-    names = {"graph_label": graph.label, "graph_text": graph.text_index}
-    client.schema("create_graph_text_index", names, analyzer="english")
+    """As when another process has just made it."""
+    label = f"Building_{uuid4().hex[:12]}"
+    cypher(f"UNWIND range(1, 100000) AS n CREATE (:{label} {{id: 'word ' + n}})")
+    names = {"texts": label, "index": label.lower(), "fields": "id"}
+    client.schema("create_texts_index", names, analyzer="english")
     try:
-        assert index(cypher, graph.text_index)["state"] == "POPULATING"
+        assert index(cypher, label.lower())["state"] == "POPULATING"
 
-        ensure_indexes(client, {graph.text_index: lambda: None})
+        ensure_indexes(client, {label.lower(): lambda: None})
 
-        assert index(cypher, graph.text_index)["state"] == "ONLINE"
+        assert index(cypher, label.lower())["state"] == "ONLINE"
     finally:
-        drop_indexes(client, [graph.text_index])
-        cypher(f"MATCH (n:{graph.label}) DETACH DELETE n")
+        drop_indexes(client, [label.lower()])
+        cypher(f"MATCH (n:{label}) DETACH DELETE n")
 
 
-def test_an_unknown_analyser_is_refused_with_those_that_there_are(client: Client, wanted: Wanted) -> None:
+def test_an_unknown_analyser_is_refused_with_those_that_there_are(client: Client) -> None:
     with pytest.raises(ConfigurationError, match="'klingon'") as caught:
-        ensure(client, replace(wanted, analyzer="klingon"))
+        check_runs(client, "klingon")
     assert "english" in caught.value.fix
     check_analyzer(client, "english")
 
@@ -162,7 +151,7 @@ def test_indexes_that_are_not_there_are_dropped_in_silence(client: Client, cyphe
 def test_every_constraint_of_the_file_is_made() -> None:
     schema = {name for name, query in load_queries().items() if query.mode == "schema"}
 
-    assert {*CONSTRAINTS, *GRAPH_SCHEMA, *JOB_SCHEMA} == {
+    assert {*CONSTRAINTS, *GRAPH_SCHEMA, *JOB_SCHEMA, *SLOT_SCHEMA} == {
         name for name in schema if name.startswith(("constrain_", "index_"))
     }
 

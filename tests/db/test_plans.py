@@ -77,7 +77,7 @@ PARAMS: Mapping[str, Any] = {
     "id": "c",
     "ids": ["c"],
     "ignored": ["4:x:1"],
-    "index": "Corpus_x",
+    "index": "corpus_x",
     "inherited": "metadata.year",
     "index_names": ["Corpus_x"],
     "iterations": 10,
@@ -88,6 +88,11 @@ PARAMS: Mapping[str, Any] = {
     "kinds": ["NEXT"],
     "label": "Corpus_x",
     "labels": ["Corpus_x", "Embedding_x"],
+    "copies": [["text", "hoprank_0_text"]],
+    "model": "Embedding_x",
+    "retired": [1],
+    "slots": [0, 1],
+    "texts": "Texts_x",
     "known_at": "2026-01-01T00:00:00+00:00",
     "limit": 10,
     "link": 5.0,
@@ -156,8 +161,8 @@ OF_QUERY: Mapping[str, Mapping[str, Any]] = {
     "corpus_pagerank": {"seeds": [{"key": "k", "weight": 1.0}]},
     "set_parents": {"rows": [{"child": "k", "parent": "k"}]},
     "load_edges": {"rows": [["p", "p", "R", "k", "e", "r", 1.0, True, None, "2026-01-01", {}]]},
-    "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "label": "T"}]},
-    "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "label": "T", "former": []}]},
+    "load_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "labels": ["T"]}]},
+    "put_nodes": {"rows": [{"key": "k", "properties": {}, "vector": [0.1], "labels": ["T"], "former": []}]},
     "put_edges": {"rows": [{"source": "k", "target": "k", "type": "R", "properties": {}}]},
     "replace_edges": {"rows": [{"source": "k", "target": "k", "type": "R", "properties": {"key": "k"}}]},
 }
@@ -173,7 +178,7 @@ DOCUMENTS = [
 
 @pytest.fixture(scope="module")
 def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
-    """The label and vector index of a knowledge graph that has all that one can have."""
+    """The names that a knowledge graph has which has all that one can have."""
     graph = KnowledgeGraph(f"test-{uuid.uuid4().hex}", client=client)
     node = KnowledgeNode(
         "a",
@@ -192,14 +197,9 @@ def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
     graph.sync([node, KnowledgeNode("b", "t", parent_id="a")], edges, embeddings)
     graph.search("text")
     graph.query([1.0, 0.5])
-    named = find_graph(client, graph.name)
-    assert named
     with contextlib.suppress(GraphError), replacing(client, graph.name):
         raise GraphError("only begun")
     yield {
-        "graph_label": named.label,
-        "graph_vector": named.vector_index,
-        "graph_text": named.text_index,
         "edge_type": "R",
         "edge_types": "R",
         "edge_index": edge_index_of("R"),
@@ -251,7 +251,8 @@ def names(
     hoprank.ingest(folder, corpus=shared_corpus_name, filterable=["lang", "tenant", "year"])
     hoprank.judge("Who met Ada?", "babbage.md", 1, corpus=shared_corpus_name)
     corpus = get_corpus(hoprank.client, shared_corpus_name)
-    return {"vector_index": corpus.vector_index, "label": corpus.label, "index": corpus.label, "probe": "Probe_x"} | {
+    known = {"vector_index": corpus.vector_index, "texts": "Texts_x", "fields": "text|title", "index": "texts_x"}
+    return {**known, "probe": "Probe_x"} | {
         **{name: f"filter_{place}" for place, name in enumerate(("first", "second", "third"))},
         **graph_names,
     }

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
+from pipeline.db.indexes import vector_index_name
 from pipeline.files.guard import composed
 from pipeline.grouping import grouped
 from pipeline.ids import digest
 from pipeline.ingest.chunking.chunk import batched
-from pipeline.ingest.embed import Done, model_labels
+from pipeline.ingest.embed import Done
 from pipeline.ingest.update.stored import Spool, StoredDocument
 from pipeline.json_values import JsonRecord
 from pipeline.progress import Progress
@@ -195,7 +196,7 @@ def make_plan(
     old_names, new_names = {old for old, _ in renamed}, {new for _, new in renamed}
     to_embed = edges = 0
     for hashes in text_hashes:
-        rows = client.read("count_stored_embeddings", hashes=list(hashes), labels=model_labels(fingerprint))
+        rows = client.read("count_stored_embeddings", hashes=list(hashes), model=vector_index_name(fingerprint))
         to_embed += len(hashes) - int(rows[0]["stored"])
     if corpus and (replaced := [*changed, *changes.missing]):
         edges = int(corpus.read("count_edges_of", keys=replaced)[0]["edges"])

@@ -19,8 +19,9 @@ from pipeline.db.background_writer import BackgroundWriter
 from pipeline.db.catalogue import drop_corpus
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.filterable import chunk_properties
-from pipeline.db.indexes import LIVE, ensure_schema, runs_analyzer
+from pipeline.db.indexes import LIVE, check_runs, ensure_schema, runs_analyzer
 from pipeline.db.lease import LeasedWrites, lease
+from pipeline.db.slots import CHUNK_FIELDS, take_slot
 from pipeline.db.vectors import packed, to_bytes
 from pipeline.edges import EDGES, EdgeKind, Target
 from pipeline.errors import Busy, InputError, ServerLost
@@ -101,20 +102,18 @@ class WriteSession:
             self.corpus = replace(self.corpus, record=replace(self.corpus.record, analyzer=analyzer))
 
     def begin(self) -> None:
-        """Create the corpus's missing indexes, clean up after a crashed run, and record the start of this run.
+        """Create missing indexes, give the corpus a slot, clean up after a crashed run, and record that this run began.
 
         Raises ConfigurationError if the server lacks the corpus's analyser.
         """
         corpus = self.corpus.record
         self.begun = True
-        ensure_schema(
-            self.corpus.client,
-            corpus.id,
-            corpus.fingerprint,
-            corpus.dimension,
-            corpus.analyzer,
-            filterable=bool(corpus.filterable),
-        )
+        ensure_schema(self.corpus.client, corpus.fingerprint, corpus.dimension)
+        # Also where it has a slot: since it was given, the server may have got another Java.
+        check_runs(self.corpus.client, corpus.analyzer)
+        if corpus.slot is None:
+            slot = take_slot(self.corpus.client, corpus.id, corpus.analyzer)
+            self.corpus = replace(self.corpus, record=replace(corpus, slot=slot))
         if corpus.staging == corpus.generation:
             self._collect_all(corpus.generation)
         elif corpus.staging is not None:
@@ -143,9 +142,8 @@ class WriteSession:
             {"id": chunk.chunk.id, "properties": self._staged(self._chunk_row(chunk)), "vector": packed(chunk.vector)}
             for chunk in chunks
         )
-        labels = self.corpus.record.chunk_labels
         self._chunk_batches += 1
-        self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=list(labels))
+        self._writes.write_rows("stage_chunks", rows, batch=_NODE_BATCH, labels=self._labels(), copies=self._copies())
 
     def stage_centroids(self, centroids: Iterable[tuple[str, Vector]]) -> None:
         """Give staged documents, by id, their centroids."""
@@ -231,6 +229,7 @@ class WriteSession:
                 }
                 for changed in chunks
             ],
+            copies=self._copies(),
             spellings=[{"id": id_, "name": name} for id_, name in (spellings or {}).items()],
             properties={**counts, **by_kind},
         )
@@ -273,6 +272,15 @@ class WriteSession:
     def _repeat(self, query: str, **params: Any) -> None:
         while self._writes.write(query, limit=_GARBAGE_BATCH, **params)[0]["changed"] == _GARBAGE_BATCH:
             pass
+
+    def _labels(self) -> list[str]:
+        """Return the labels of the corpus's chunks besides that of all chunks."""
+        corpus = self.corpus.record
+        return [corpus.label, corpus.vector_index, *([corpus.slot.texts] if corpus.slot else [])]
+
+    def _copies(self) -> list[list[str]]:
+        slot = self.corpus.record.slot
+        return slot.pairs(CHUNK_FIELDS) if slot else []
 
     def _staged(self, properties: Row) -> Row:
         return {**properties, "since": self.corpus.generation + 1, "until": LIVE}

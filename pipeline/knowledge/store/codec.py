@@ -5,7 +5,8 @@ A node of the type ``api-design`` carries the label ``ApiDesign``, an edge of th
 a name holds letters, digits and underscores alone, so it can't be anything but a name in Cypher.
 
 A property is stored under its own name if Neo4j has its type: strings, booleans, 64-bit numbers, and non-empty lists of
-one of these types. A name that HopRank uses itself, such as ``id``, is stored as ``p.id``. Any other value is stored as
+one of these types. A name that HopRank uses itself, such as ``id`` or one that
+begins with ``hoprank_``, is stored as ``p.id``. Any other value is stored as
 ``j.NAME``, a JSON string with sorted keys: None, mappings, larger integers, and mixed, nested or empty lists. All read
 back unchanged, and the server can compare all.
 """
@@ -15,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipeline.db.slots import OWN
 from pipeline.db.vectors import to_bytes
 from pipeline.ids import digest
 from pipeline.knowledge.records import Json, KnowledgeEdge, KnowledgeNode, SupportedEdgeType
@@ -52,7 +54,7 @@ _INTEGERS = range(-(2**63), 2**63)  # those that Neo4j stores
 def stored_property(name: str, value: Json, own: frozenset[str] = NODE_FIELDS) -> tuple[str, Any]:
     """Return the stored name and value of a property; ``own`` are the names that HopRank uses itself."""
     prefixed, stored = prefixed_property(name, value)
-    bare = prefixed.startswith(NATIVE) and name and name not in own and not name.startswith((NATIVE, AS_JSON))
+    bare = prefixed.startswith(NATIVE) and name and name not in own and not name.startswith((NATIVE, AS_JSON, OWN))
     return (name if bare else prefixed), stored
 
 
@@ -75,7 +77,7 @@ def read_properties(stored: Mapping[str, Any], own: frozenset[str]) -> dict[str,
             properties[name[2:]] = value
         elif name.startswith(AS_JSON):
             properties[name[2:]] = json.loads(value)
-        elif name not in own:
+        elif name not in own and not name.startswith(OWN):
             properties[name] = value
     return dict(sorted(properties.items()))
 

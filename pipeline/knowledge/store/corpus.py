@@ -12,6 +12,7 @@ from neo4j import Record
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.filterable import DECLARED
 from pipeline.db.projections import Projection, run_on_projection
+from pipeline.db.slots import OWN
 from pipeline.edges import EDGES
 from pipeline.errors import GraphError
 from pipeline.ids import digest
@@ -181,4 +182,4 @@ def _edge(row: Record) -> KnowledgeEdge:
 
 
 def _is_bookkeeping(name: str) -> bool:
-    return name in _BOOKKEEPING or name.startswith(_OF_FILTERS)
+    return name in _BOOKKEEPING or name.startswith((OWN, *_OF_FILTERS))

@@ -9,8 +9,9 @@ from neo4j.exceptions import ClientError
 
 from pipeline.db.catalogue import NamedGraph, check_graph
 from pipeline.db.client import FETCHED, Client, batches
-from pipeline.db.indexes import check_runs, cosine_of, ensure_indexes
+from pipeline.db.indexes import check_runs, cosine_of, ensure_node_vectors, node_vectors_label
 from pipeline.db.projections import Projection, run_on_projection, run_once
+from pipeline.db.slots import NODE_FIELDS, TextSlot, take_slot
 from pipeline.knowledge.records import Direction, GraphSize, KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.store import analysis, codec
 from pipeline.knowledge.store.codec import relationship_type_of
@@ -111,36 +112,39 @@ class Neo4jStore:
         """Return the cosines of the ``limit`` nodes nearest to a vector, by id; creates the vector index if missing."""
         if self.dimension is None:
             return {}
-        names = {"graph_label": self.graph.label, "graph_vector": self.graph.vector_index}
-        create = partial(self.client.schema, "create_graph_vector_index", names, dimension=len(vector))
-        read = partial(self._read, "graph_nearest", names, vector=list(vector))
-        scores = self._indexed({self.graph.vector_index: create}, limit, read)
+        read = partial(
+            self._read, "graph_nearest", {"vector_index": node_vectors_label(len(vector))}, vector=list(vector)
+        )
+        try:
+            scores = self._best(limit, read)
+        except ClientError:  # the index is missing, or unfinished
+            ensure_node_vectors(self.client, len(vector))
+            scores = self._best(limit, read)
         return in_order({node_id: cosine_of(score) for node_id, score in scores})
 
     def matching(self, text: str, limit: int) -> Mapping[str, float]:
-        """Return the BM25 scores of the ``limit`` best matches, by id; creates the full-text index if missing."""
+        """Return the BM25 scores of the ``limit`` best matches, by id; the first brings the texts into an index."""
         terms = fulltext_terms(text)
         if not terms:
             return {}
-        index = self.graph.text_index
-        read = partial(self._read, "graph_matching", index=index, text=terms)
-        return in_order(dict(self._indexed({index: self._create_text_index}, limit, read)))
+        slot = self._slot()
+        asked = slot.asked(" ".join(f"{field}:({terms})" for field in NODE_FIELDS))
+        return in_order(dict(self._best(limit, partial(self._read, "graph_matching", texts=slot.texts, text=asked))))
 
-    def _create_text_index(self) -> None:
+    def _slot(self) -> TextSlot:
+        """Return the slot of the graph's full text, in which all its nodes are."""
+        if self.graph.slot is None or not self.graph.filled:
+            self.graph = self._state()
+        if self.graph.slot and self.graph.filled:
+            return self.graph.slot
         check_runs(self.client, self._analyzer)
-        names = {"graph_label": self.graph.label, "graph_text": self.graph.text_index}
-        self.client.schema("create_graph_text_index", names, analyzer=self._analyzer)
-
-    def _indexed(
-        self, indexes: Mapping[str, Callable[[], None]], limit: int, read: Callable[..., list[Record]]
-    ) -> list[tuple[str, float]]:
-        """Return the best nodes by an index; create it if the server refuses: it is missing or unfinished."""
-        try:
-            return self._best(limit, read)
-        except ClientError:
-            self._state()  # the index of a graph that was dropped must not come back
-            ensure_indexes(self.client, indexes)
-            return self._best(limit, read)
+        # From now on those who write nodes bring their texts along; the others follow here.
+        slot = take_slot(self.client, self.graph.id, self._analyzer)
+        filling = {"label": self.graph.label, "texts": slot.texts, "copies": slot.pairs(NODE_FIELDS)}
+        while self.client.write("fill_texts", limit=_KEY_BATCH, **filling)[0]["filled"]:
+            pass
+        self.client.write("set_filled", graph=self.graph.id)
+        return slot
 
     def _best(self, limit: int, read: Callable[..., list[Record]]) -> list[tuple[str, float]]:
         """Return ids and scores of the ``limit`` best visible nodes; ``read`` takes the number of nodes to look at."""

@@ -12,23 +12,10 @@ MATCH (corpus:HopRankCorpus {name: $name}) RETURN properties(corpus) AS corpus;
 // name: create_corpus
 // mode: write
 // params: id, name, properties
-// Create a corpus, or return the existing one with this name. The lock keeps others from dropping a shared index meanwhile.
-MERGE (catalog:HopRankCatalog {id: 'hoprank'})
-SET catalog.lock = true
+// Create a corpus, or return the existing one with this name.
 MERGE (corpus:HopRankCorpus {name: $name})
 ON CREATE SET corpus += $properties, corpus.id = $id, corpus.created_at = datetime(), corpus.generation = 0
-REMOVE catalog.lock
 RETURN properties(corpus) AS corpus;
-
-// name: lock_catalog
-// mode: write
-// params: fingerprint
-// Keep others from creating a corpus until the transaction ends; return the number of corpora that use a model.
-MERGE (catalog:HopRankCatalog {id: 'hoprank'})
-SET catalog.lock = true
-REMOVE catalog.lock
-WITH catalog
-RETURN COUNT { MATCH (corpus:HopRankCorpus {fingerprint: $fingerprint}) } AS corpora;
 
 // name: take_lease
 // mode: write

@@ -7,8 +7,8 @@
 // is the id of the corpus, never its name.
 //
 //   (:HopRankCatalog {id})
-//       Locks: one node for all corpora, whose lock separates those who make a corpus from those who drop a shared index; one
-//       for those who bring types to knowledge graphs; one for those who claim jobs.
+//       Locks: one node for those who bring types to knowledge graphs; one for those who claim jobs; one for those who take or
+//       retire slots; one for those who make or rebuild full-text indexes.
 //   (:HopRankCorpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
 //             documents, chunks, entities, edges.TYPE, generation, staging, filterable, kind, examples, texts, slot, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
@@ -99,7 +99,7 @@
 
 // name: constrain_catalog_id
 // mode: schema
-// There is a single catalog node; its lock separates processes that create shared indexes from those that drop them.
+// Each lock is one node.
 CREATE CONSTRAINT hoprank_catalog_id IF NOT EXISTS FOR (n:HopRankCatalog) REQUIRE n.id IS UNIQUE;
 
 // name: constrain_corpus_id

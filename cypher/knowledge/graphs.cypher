@@ -138,10 +138,14 @@ MATCH (g:HopRankKnowledgeGraph {id: $graph}) SET g.dimension = coalesce(g.dimens
 
 // name: fill_texts
 // mode: write
-// params: label, texts, copies, limit
+// params: graph, label, texts, copies, limit
 // Bring up to $limit nodes of a graph into its full-text index, which those that are written from now on are in: of the pairs of
-// properties in $copies the second becomes the first.
+// properties in $copies the second becomes the first. Who else does so waits, until the index has what is filled in.
 CYPHER 25
+MATCH (g:HopRankKnowledgeGraph {id: $graph})
+SET g.lock = true
+REMOVE g.lock
+WITH g
 MATCH (n:$($label)) WHERE NOT $texts IN labels(n)
 WITH n LIMIT $limit
 SET n:$([$texts])

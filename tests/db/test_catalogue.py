@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import neo4j
@@ -23,8 +22,8 @@ from pipeline.db.catalogue import (
 )
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
-from pipeline.db.indexes import drop_indexes, ensure_schema, vector_index_name
 from pipeline.db.lease import lease
+from pipeline.db.slots import take_slot
 from pipeline.errors import CorpusError, FingerprintError, InputError, ServerLost
 
 Cypher = Callable[..., list[neo4j.Record]]
@@ -160,70 +159,6 @@ def test_dropping_is_repeatable_and_takes_the_corpus_alone(
         assert find_corpus(client, other) is not None
 
 
-def vector_indexes(cypher: Cypher, name: str) -> list[str]:
-    rows = cypher("SHOW VECTOR INDEXES YIELD name, state WHERE name = $name RETURN state", name=name)
-    return [row["state"] for row in rows]
-
-
-@pytest.mark.slow
-def test_a_corpus_that_is_made_while_the_last_of_its_model_goes_keeps_its_vectors_index(
-    client: Client,
-    cypher: Cypher,
-    corpus_name: str,
-    create: Create,
-    new_corpus: NewCorpus,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    fingerprint = f"{corpus_name}@1/8"
-    going = create(corpus_name, fingerprint)
-    ensure_schema(client, going.id, fingerprint, 8, "english")
-    with new_corpus() as other:
-
-        def make() -> None:
-            ensure_schema(client, create(other, fingerprint).id, fingerprint, 8, "english")
-
-        maker = threading.Thread(target=make)
-
-        def make_meanwhile(client: Client, names: list[str]) -> None:
-            if going.vector_index in names:
-                maker.start()
-                maker.join(0.5)
-            drop_indexes(client, names)
-
-        monkeypatch.setattr("pipeline.db.catalogue.drop_indexes", make_meanwhile)
-        with lease(CorpusHandle(client, going)):
-            drop_corpus(client, going)
-        maker.join()
-        monkeypatch.undo()
-
-        assert vector_indexes(cypher, going.vector_index) == ["ONLINE"]
-        drop_corpus(client, get_corpus(client, other))
-    assert vector_indexes(cypher, going.vector_index) == []
-
-
-@pytest.mark.slow
-def test_makers_and_droppers_of_one_model_never_lose_its_index(
-    client: Client, cypher: Cypher, corpus_name: str, create: Create
-) -> None:
-    fingerprint = f"{corpus_name}@1/8"
-    states: list[list[str]] = []
-
-    def make_and_drop(number: int) -> None:
-        for turn in range(4):
-            corpus = create(f"{corpus_name}-{number}-{turn}", fingerprint)
-            with lease(CorpusHandle(client, corpus)):
-                ensure_schema(client, corpus.id, fingerprint, 8, "english")
-                states.append(vector_indexes(cypher, corpus.vector_index))
-                drop_corpus(client, corpus)
-
-    with ThreadPoolExecutor(4) as pool:
-        for made in [pool.submit(make_and_drop, number) for number in range(4)]:
-            made.result()
-
-    assert states == [["ONLINE"]] * 16
-    assert vector_indexes(cypher, vector_index_name(fingerprint)) == []
-
-
 def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
     client: Client,
     cypher: Cypher,
@@ -233,13 +168,13 @@ def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     corpus = create(corpus_name)
-    ensure_schema(client, corpus.id, corpus.fingerprint, 8, "english")
+    slot = take_slot(client, corpus.id, "english")
     cypher("CREATE (:HopRankDocument {id: $id, corpus: $id})", id=corpus.id)
 
-    def cut_short(client: Client, names: list[str]) -> None:
+    def cut_short(client: Client, owner: str) -> None:
         raise ServerLost("went away")
 
-    monkeypatch.setattr("pipeline.db.catalogue.drop_indexes", cut_short)
+    monkeypatch.setattr("pipeline.db.catalogue.retire_slot", cut_short)
     with pytest.raises(ServerLost), lease(CorpusHandle(client, corpus)):
         drop_corpus(client, corpus)
     monkeypatch.undo()
@@ -248,4 +183,5 @@ def test_a_drop_that_was_cut_short_is_completed_by_the_next_maker(
     with new_corpus() as other:
         create(other)
     assert not cypher("MATCH (n) WHERE n.id = $id RETURN n", id=corpus.id)
-    assert not cypher("SHOW INDEXES YIELD name WHERE name = $name RETURN name", name=corpus.label)
+    (row,) = cypher("MATCH (t:HopRankTexts {label: $label}) RETURN t.retired AS retired", label=slot.texts)
+    assert slot.number in row["retired"]

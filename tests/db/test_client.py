@@ -15,7 +15,7 @@ import pytest
 
 from pipeline.db.client import Client, check_version
 from pipeline.db.embedded import Address
-from pipeline.db.indexes import create_vector_index, drop_indexes
+from pipeline.db.indexes import drop_indexes
 from pipeline.errors import LoginRefused, QueryTimeout, ServerError, ServerLost, ServerUnreachable, ServerUnsupported
 
 
@@ -256,13 +256,13 @@ EMBEDDING = "Embedding_timed"
 
 @pytest.fixture
 def embedding(client: Client) -> Iterator[None]:
-    create_vector_index(client, EMBEDDING, 2)
+    client.schema("create_vector_index", {"vector_index": EMBEDDING}, dimension=2)
     yield
     drop_indexes(client, [EMBEDDING])
 
 
 LOCKS_THE_INDEX = f"DROP INDEX {EMBEDDING}"
-LOCKS_THE_CATALOG = "MERGE (catalog:HopRankCatalog {id: 'hoprank'}) SET catalog.lock = true REMOVE catalog.lock"
+LOCKS_THE_CATALOG = "MERGE (catalog:HopRankCatalog {id: 'indexes'}) SET catalog.lock = true REMOVE catalog.lock"
 NEAREST = "vector_candidates", {"vector_index": EMBEDDING}
 NEAREST_TO = {"corpus": "timed", "vector": [1.0, 0.0], "limit": 1}
 
@@ -283,12 +283,12 @@ def test_a_read_that_takes_too_long_is_ended_and_named(address: Address, embeddi
 @pytest.mark.parametrize(
     ("text", "call"),
     [
-        (LOCKS_THE_CATALOG, lambda client: client.write("lock_catalog", fingerprint="none")),
+        (LOCKS_THE_CATALOG, lambda client: client.write("lock_texts")),
         (
             LOCKS_THE_CATALOG,
-            lambda client: client.write_together(lambda open_one: open_one.run("lock_catalog", fingerprint="none")),
+            lambda client: client.write_together(lambda open_one: open_one.run("lock_texts")),
         ),
-        (LOCKS_THE_CATALOG, lambda client: client.locking("lock_catalog", fingerprint="none").__enter__()),
+        (LOCKS_THE_CATALOG, lambda client: client.locking("lock_texts").__enter__()),
         (LOCKS_THE_INDEX, lambda client: list(client.stream(*NEAREST, **NEAREST_TO))),
     ],
 )

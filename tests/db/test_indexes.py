@@ -167,7 +167,7 @@ def test_a_drop_steps_back_for_a_while_and_then_says_what_it_waits_for(
     client: Client, underway: Underway, wanted: Wanted, cypher: Cypher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ensure(client, wanted)
-    embedding = wanted.indexes[1]
+    (embedding,) = wanted.indexes
     in_use = f"CREATE (:{embedding})"
     monkeypatch.setattr("pipeline.db.indexes._DROP_TIMEOUTS", (0.1, 0.2))
 

@@ -12,7 +12,7 @@ import neo4j
 import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
-from pipeline.db.catalogue import find_graph, get_corpus
+from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
 from pipeline.db.queries import Query, load_queries

@@ -140,10 +140,11 @@ class Neo4jStore:
         check_runs(self.client, self._analyzer)
         # From now on those who write nodes bring their texts along; the others follow here.
         slot = take_slot(self.client, self.graph.id, self._analyzer)
-        filling = {"label": self.graph.label, "texts": slot.texts, "copies": slot.pairs(NODE_FIELDS)}
-        while self.client.write("fill_texts", limit=_KEY_BATCH, **filling)[0]["filled"]:
+        graph, copies = self.graph, slot.pairs(NODE_FIELDS)
+        filling = {"graph": graph.id, "label": graph.label, "texts": slot.texts, "copies": copies, "limit": _KEY_BATCH}
+        while self.client.write("fill_texts", **filling)[0]["filled"]:
             pass
-        self.client.write("set_filled", graph=self.graph.id)
+        self.client.write("set_filled", graph=graph.id)
         return slot
 
     def _best(self, limit: int, read: Callable[..., list[Record]]) -> list[tuple[str, float]]:

@@ -18,7 +18,7 @@ from pipeline.domains.vault.note import ANY, Scope
 from pipeline.domains.vault.stored import NoteGraph, read_graph
 from pipeline.errors import SourceError
 from pipeline.ids import digest
-from pipeline.ingest.embed import model_labels, stored_sentences
+from pipeline.ingest.embed import stored_sentences
 from pipeline.ingest.sources.watch import changes
 from pipeline.records import Vector
 
@@ -205,7 +205,7 @@ def test_the_vector_of_a_sentence_is_looked_up_by_its_hash(sync: Sync, hoprank: 
     with neo4j.GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         driver.execute_query("CALL db.awaitIndexes(60)", database_=address.database)
         rows, summary, _ = driver.execute_query(
-            text, labels=model_labels(record.fingerprint), hashes=[sentence, "none"], database_=address.database
+            text, model=record.vector_index, hashes=[sentence, "none"], database_=address.database
         )
 
     assert [(row["hash"], len(row["vector"])) for row in rows] == [(sentence, 384)]

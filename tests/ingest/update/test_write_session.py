@@ -16,6 +16,7 @@ from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle
 from pipeline.db.indexes import ensure_schema
 from pipeline.db.lease import LeasedWrites, lease
+from pipeline.db.slots import take_slot
 from pipeline.errors import Busy, InputError, QueryTimeout, ServerLost, UnknownCorpus
 from pipeline.flows.ingest import ingest, ingest_documents, sync_documents, write_generation
 from pipeline.flows.maintain import drop
@@ -59,7 +60,8 @@ class Workshop:
             analyzer="english",
             links={},
         )
-        ensure_schema(self.client, corpus.id, corpus.fingerprint, 384, "english")
+        ensure_schema(self.client, corpus.fingerprint, 384)
+        take_slot(self.client, corpus.id, "english")
         self._embedder = hoprank.embedder
         self._chunker = chunker
 

@@ -27,11 +27,11 @@ CREATE INDEX <edge_index> IF NOT EXISTS FOR ()-[r:<edge_type>]-() ON (r.key);
 // name: create_graph_vector_index
 // mode: schema
 // params: dimension
-// names: vector_index
+// names: graph_vectors
 // The vector index of the nodes of all graphs with embeddings of one length; it filters by graph. It isn't quantised, so scores are
 // exact.
 CYPHER 25
-CREATE VECTOR INDEX <vector_index> IF NOT EXISTS FOR (n:<vector_index>) ON n.embedding WITH [n.graph]
+CREATE VECTOR INDEX <graph_vectors> IF NOT EXISTS FOR (n:<graph_vectors>) ON n.embedding WITH [n.graph]
 OPTIONS {indexConfig: {`vector.dimensions`: $dimension, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
 // name: graphs

@@ -144,13 +144,13 @@ RETURN n.id AS id, ids, weights;
 // name: graph_nearest
 // mode: read
 // params: graph, vector, limit, moment, as_of, known_at
-// names: vector_index
+// names: graph_vectors
 // The nodes with the nearest embeddings, and how many of the nearest were looked at. A score is (1 + cosine) / 2.
 CYPHER 25
 <known_graph($graph)>
 WITH <settled(g, $moment)> AS settled
-MATCH (n:<vector_index>)
-SEARCH n IN (VECTOR INDEX <vector_index> FOR $vector WHERE n.graph = $graph LIMIT $limit) SCORE AS score
+MATCH (n:<graph_vectors>)
+SEARCH n IN (VECTOR INDEX <graph_vectors> FOR $vector WHERE n.graph = $graph LIMIT $limit) SCORE AS score
 WITH collect([n.id, score, <current(n, settled, $as_of, $known_at)>]) AS found
 RETURN size(found) AS looked_at, [row IN found WHERE row[2] | row[0]] AS ids, [row IN found WHERE row[2] | row[1]] AS scores;
 

@@ -97,7 +97,7 @@ def ensure_schema(client: Client, fingerprint: str, dimension: int) -> None:
     Raises ServerUnsupported if the server has no vector indexes.
     """
     index = vector_index_name(fingerprint)
-    create = partial(_create_vector_index, client, "create_vector_index", index, dimension)
+    create = partial(_create_vector_index, client, "create_vector_index", {"vector_index": index}, dimension)
     ensure_indexes(client, {**_declared(client, CONSTRAINTS), index: create})
 
 
@@ -109,9 +109,8 @@ def node_vectors_label(dimension: int) -> str:
 def ensure_node_vectors(client: Client, dimension: int) -> None:
     """Create the vector index of graphs' nodes for embeddings of this length if it is missing."""
     index = node_vectors_label(dimension)
-    ensure_indexes(
-        client, {index: partial(_create_vector_index, client, "create_graph_vector_index", index, dimension)}
-    )
+    names, query = {"graph_vectors": index}, "create_graph_vector_index"
+    ensure_indexes(client, {index: partial(_create_vector_index, client, query, names, dimension)})
 
 
 def runs_analyzer(client: Client, analyzer: str) -> bool:
@@ -171,10 +170,10 @@ def drop_indexes(client: Client, names: Iterable[str]) -> None:
                     raise
 
 
-def _create_vector_index(client: Client, query: str, name: str, dimension: int) -> None:
+def _create_vector_index(client: Client, query: str, names: Mapping[str, str], dimension: int) -> None:
     """Create a vector index; raises ServerUnsupported if it can't be."""
     try:
-        client.schema(query, {"vector_index": name}, dimension=dimension)
+        client.schema(query, names, dimension=dimension)
     except ClientError as error:
         raise ServerUnsupported(
             f"{client.address.uri} can't make a vector index of {dimension} dimensions: {error.message}",

@@ -15,6 +15,7 @@ from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.catalogue import get_corpus
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
+from pipeline.db.indexes import node_vectors_label
 from pipeline.db.queries import Query, load_queries
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.remember import add_text
@@ -64,7 +65,6 @@ PARAMS: Mapping[str, Any] = {
     "embeddings": True,
     "entity_seeds": [{"id": "e", "weight": 1.0}],
     "excluded": "mentions",
-    "fingerprint": "model@1/8",
     "first": 10,
     "gamma": 1.0,
     "generation": 1,
@@ -200,6 +200,7 @@ def graph_names(client: Client) -> Iterator[Mapping[str, str]]:
     with contextlib.suppress(GraphError), replacing(client, graph.name):
         raise GraphError("only begun")
     yield {
+        "graph_vectors": node_vectors_label(2),
         "edge_type": "R",
         "edge_types": "R",
         "edge_index": edge_index_of("R"),

@@ -75,6 +75,9 @@ _IN_THE_WAY = tuple(
 )
 """Error codes of writes that a constraint forbids, and of schema that another program's contradicts."""
 
+_INDEX_GONE = "no such fulltext schema index"
+"""In the message of a query whose full-text index was replaced after it had read its name: it is asked again."""
+
 _COUNTERS = (
     "nodes_created nodes_deleted relationships_created relationships_deleted properties_set labels_added labels_removed"
 ).split()
@@ -210,7 +213,9 @@ class Client(AbstractContextManager["Client"]):
             try:
                 with self._session(neo4j.READ_ACCESS) as session:
                     return list(session.run(query, params))
-            except _PASSING:
+            except (*_PASSING, driver_errors.ClientError) as error:
+                if isinstance(error, driver_errors.ClientError) and _INDEX_GONE not in (error.message or ""):
+                    raise
                 return self._execute(query, params, neo4j.RoutingControl.READ).records
 
     def write(self, name: str, names: Mapping[str, str] | None = None, /, **params: Any) -> list[neo4j.Record]:

@@ -19,6 +19,7 @@ from typing import Any, Self
 from pipeline.db.client import Client
 from pipeline.db.indexes import check_analyzer, drop_indexes, ensure_declared, ensure_indexes
 from pipeline.errors import Superseded
+from pipeline.ids import digest
 
 SLOT_SCHEMA = ("constrain_catalog_id", "constrain_texts_label")
 """Schema queries that slots need."""
@@ -93,10 +94,11 @@ def _make_index(client: Client, analyzer: str, least: int) -> None:
     """Make an index of this analyser unless there are at least ``least`` free slots by now."""
     check_analyzer(client, analyzer)
     with client.locking("lock_texts"):
-        pools = client.read("texts")
-        if sum(len(row["free"]) for row in pools if row["analyzer"] == analyzer) >= least:
+        pools = [row for row in client.read("texts") if row["analyzer"] == analyzer]
+        if sum(len(row["free"]) for row in pools) >= least:
             return
-        texts = f"HopRankTexts_{len(pools) + 1}"
+        # Of the analyser, so that what a crash leaves between the two steps is made use of by the same one alone.
+        texts = f"HopRankTexts_{digest(analyzer)[:8]}_{len(pools) + 1}"
         index = _index(texts, 0)
         ensure_indexes(client, {index: _creating(client, texts, index, analyzer)})
         client.write("add_texts", texts=texts, index=index, analyzer=analyzer, slots=list(range(SLOTS)))
@@ -111,11 +113,12 @@ def rebuild_index(client: Client, texts: str) -> None:
         (pool,) = [row for row in client.read("texts") if row["texts"] == texts]
         if len(pool["retired"]) < _MOST_RETIRED:  # somebody else was quicker
             return
-        old = pool["index"]
-        index = _index(texts, int(old.rpartition("_")[2]) + 1)
+        rebuilt = int(pool["index"].rpartition("_")[2]) + 1
+        index = _index(texts, rebuilt)
+        drop_indexes(client, [index])  # what a crash left: it may hold texts that were deleted since
         ensure_indexes(client, {index: _creating(client, texts, index, pool["analyzer"])})
         client.write("replace_texts_index", texts=texts, index=index, retired=pool["retired"])
-    drop_indexes(client, [old])
+    drop_indexes(client, [_index(texts, before) for before in range(rebuilt)])
 
 
 def _index(texts: str, rebuilt: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -222,6 +223,35 @@ def test_slots_are_given_again_once_their_index_is_rebuilt(
     finally:
         for one in graphs:
             one.drop()
+
+
+def test_searches_go_on_while_their_index_is_rebuilt(
+    hoprank: HopRank, client: Client, of_few_slots: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "_MOST_RETIRED", 0)
+    fulltext = hoprank.settings.fulltext.model_copy(update={"analyzer": of_few_slots})
+    settings = hoprank.settings.model_copy(update={"fulltext": fulltext})
+    made = KnowledgeGraph(f"test-{uuid.uuid4().hex}", client=client, settings=settings)
+    try:
+        made.add_nodes([KnowledgeNode(f"n{number}", "t", properties={"text": "a word"}) for number in range(9)])
+        assert len(found(made)) == 9
+        (texts,) = {row["texts"] for row in client.read("texts") if row["analyzer"] == of_few_slots}
+        over = threading.Event()
+
+        def ask() -> set[int]:
+            seen = set()
+            while not over.is_set():
+                seen.add(len(made.search("word", mode="bm25")))
+            return seen
+
+        with ThreadPoolExecutor(4) as pool:
+            asked = [pool.submit(ask) for _ in range(4)]
+            for _ in range(4):
+                slots.rebuild_index(client, texts)
+            over.set()
+            assert [one.result() for one in asked] == [{9}] * 4
+    finally:
+        made.drop()
 
 
 def test_the_fields_of_an_index_are_those_of_chunks_and_nodes() -> None:

@@ -113,7 +113,7 @@ class Neo4jStore:
         if self.dimension is None:
             return {}
         read = partial(
-            self._read, "graph_nearest", {"vector_index": node_vectors_label(len(vector))}, vector=list(vector)
+            self._read, "graph_nearest", {"graph_vectors": node_vectors_label(len(vector))}, vector=list(vector)
         )
         try:
             scores = self._best(limit, read)

@@ -300,6 +300,7 @@ def test_no_query_speaks_of_what_the_graph_has_not_or_what_is_deprecated(
 JOB = (
     *("id", "kind", "corpus", "state", "attempt", "created_at", "started_at", "finished_at", "request", "progress"),
     *("result", "problem", "host", "owner", "seen", "cancelling", "lock"),
+    *("deaths", "tried_since", "not_before"),
 )
 
 """The properties of a job of the service."""

@@ -1,8 +1,8 @@
 """Check the entities and facts that a file gives with a memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -66,22 +66,29 @@ def check_given(given: Given, schema: Schema, zone: ZoneInfo, left_out: list[Ski
     checker = _Checker(given.memory, schema, zone)
     entities: dict[str, Entity] = {}
     facts: list[Fact] = []
-    for at, read in checker.records(given, where):
+
+    @contextmanager
+    def kept(at: str) -> Iterator[None]:
         try:
-            ends, fact = read()
+            yield
         except SourceError as error:
             if left_out is None:
                 raise
             left_out.append(Skipped(at, reason(error, at)))
-            continue
-        facts += [fact] if fact else []
-        for entity in ends:
-            entities.setdefault(entity.id, entity)
+
+    with kept(where):
+        for number, item in enumerate(validated(_Given, {"entities": given.entities}, where, GUARD).entities, 1):
+            with kept(at := f"{where}, entity {number}"):
+                entity = checker.entity(validated(_Entity, item, at, GUARD), at)
+                entities.setdefault(entity.id, entity)
+    with kept(where):
+        for number, item in enumerate(validated(_Given, {"facts": given.facts}, where, GUARD).facts, 1):
+            with kept(at := f"{where}, fact {number}"):
+                fact, ends = checker.fact(validated(_Fact, item, at, GUARD), at)
+                facts.append(fact)
+                for end in ends:
+                    entities.setdefault(end.id, end)
     return Extracted(tuple(entities.values()), tuple(facts))
-
-
-_Record = tuple[tuple[Entity, ...], Fact | None]
-"""An entity; or a fact with the entities that are its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,30 +96,6 @@ class _Checker:
     memory: Memory
     schema: Schema
     zone: ZoneInfo
-
-    def records(self, given: Given, where: str) -> Iterator[tuple[str, Callable[[], _Record]]]:
-        """Yield what is given with a memory: the position of each, and what reads it or raises SourceError."""
-        both = (("entities", "entity", given.entities, self._entity), ("facts", "fact", given.facts, self._fact))
-        for name, kind, items, read in both:
-            if not isinstance(items, list | None):
-                yield where, partial(self._no_list, name, items, where)
-                continue
-            for number, item in enumerate(items or (), 1):
-                at = f"{where}, {kind} {number}"
-                yield at, partial(read, item, at)
-
-    @staticmethod
-    def _no_list(name: str, items: object, where: str) -> _Record:
-        validated(_Given, {name: items}, where, GUARD)  # raises the error about it
-        return (), None
-
-    def _entity(self, item: object, where: str) -> _Record:
-        return (self.entity(validated(_Entity, item, where, GUARD), where),), None
-
-    def _fact(self, item: object, where: str) -> _Record:
-        fact = validated(_Fact, item, where, GUARD)
-        source, target = self.entity(fact.source, f"{where}, source"), self.entity(fact.target, f"{where}, target")
-        return (source, target), self.fact(fact, source, target, where)
 
     def entity(self, item: _Entity, where: str) -> Entity:
         _check_declared(item.type, [name for name in self.schema.nodes if name != MEMORY], where)
@@ -124,30 +107,24 @@ class _Checker:
             raise SourceError(f"{where}: {error.message}", error.fix) from None
         return entity
 
-    def fact(self, item: _Fact, source: Entity, target: Entity, where: str) -> Fact:
+    def fact(self, item: _Fact, where: str) -> tuple[Fact, tuple[Entity, Entity]]:
+        """Return a fact and its ends."""
+        source, target = self.entity(item.source, f"{where}, source"), self.entity(item.target, f"{where}, target")
         kinds = relation_types(self.schema)
         _check_declared(item.type, list(kinds), where)
-        ends = (("source", source, kinds[item.type].source), ("target", target, kinds[item.type].target))
-        for end, entity, allowed in ends:
+        for end, entity in (("source", source), ("target", target)):
+            allowed = getattr(kinds[item.type], end)
             fitting = (allowed,) if isinstance(allowed, str) else allowed
             if entity.type not in fitting:
-                raise SourceError(
-                    f"{where}, {item.type!r}: its {end} is a {entity.type}.", f"Its {end} may be: {', '.join(fitting)}."
-                )
-        sentence = sentence_naming(self.memory.text, (source.name, target.name))
+                message = f"{where}, {item.type!r}: its {end} is a {entity.type}."
+                raise SourceError(message, f"Its {end} may be: {', '.join(fitting)}.")
+        evidence = evidence_of(self.memory, sentence_naming(self.memory.text, (source.name, target.name)))
+        own = item.model_dump(include={"weight", "confidence", "metadata"})
         try:
-            valid_at, invalid_at = self._period(item, where)
-            check_period(valid_at, invalid_at, "valid_at and invalid_at", where)
-            return Fact(
-                source.id,
-                item.type,
-                target.id,
-                valid_at,
-                invalid_at,
-                scope=self.memory.scope,
-                evidence=(evidence_of(self.memory, sentence),),
-                **item.model_dump(include={"weight", "confidence", "metadata"}),
-            )
+            period = self._period(item, where)
+            check_period(*period, "valid_at and invalid_at", where)
+            ends = source.id, item.type, target.id
+            return Fact(*ends, *period, scope=self.memory.scope, evidence=(evidence,), **own), (source, target)
         except GraphError as error:
             message = error.message if error.message.startswith(where) else f"{where}: {error.message}"
             raise SourceError(message, error.fix) from None

@@ -109,8 +109,11 @@ class Message(Record):
     exported: bool = False
 
 
-Unread = tuple[str, Callable[[], Message]]
-"""A message that isn't read yet: its position, and what reads it; that raises SourceError for a malformed one."""
+Unread = tuple[str, Callable[[], Message] | SourceError]
+"""A message that isn't read yet: its position, and what reads it, which raises SourceError for a malformed one.
+
+In place of a message that can't be told from others, such as a line that is no JSON, there is the error.
+"""
 
 Found = Iterator[Unread | Skipped]
 """The results of a reader, in order: messages, and what it leaves out without a loss of messages."""
@@ -171,64 +174,51 @@ class Chat(Record):
     messages: _Items = Field(default_factory=list)
     chat_messages: _Items = Field(default_factory=list)
     mapping: dict[str, Any] = Field(default_factory=dict)
-    current_node: Any = None
+    current: Any = Field(None, validation_alias=AliasChoices("current_node", "current_leaf_message_uuid"))
+    kind: Any = Field(None, validation_alias="type")
+    guild: Any = None
+    channel: Any = None
+    channel_id: Any = None
 
-    def inherited(self, stem: str, first: object) -> dict[str, Any]:
+    def inherited(self, stem: str, messages: Sequence[object]) -> dict[str, Any]:
         """Return the fields that messages inherit; a conversation without a name is named after its first message."""
         fields = self.model_dump(include={"conversation", "session", "date", "title"})
-        if self.conversation is None and isinstance(first, Mapping):
-            fields["conversation"] = derived_name(stem, first)
+        if self.conversation is None and messages and isinstance(messages[0], Mapping):
+            fields["conversation"] = derived_name(stem, messages[0])
         return fields
 
 
-def sessions(value: Mapping[str, Any], where: str, path: Path) -> Found:
+def sessions(chat: Chat, where: str, path: Path) -> Found:
     """Yield the turns of ``{"conversation", "sessions": [{"session", "date", "turns": [...]}]}`` in order.
 
     A turn without a date takes its session's, a session without one its conversation's. A session without a name is
     named by its place, from 1.
     """
-    chat = validated(Chat, value, where, GUARD)
-    turns = (item.get("turns") for item in chat.sessions if isinstance(item, Mapping))
-    whole = chat.inherited(path.stem, next((one[0] for one in turns if isinstance(one, list) and one), None))
+    turns = (listed(one.get("turns")) for one in objects(chat.sessions))
+    whole = chat.inherited(path.stem, next(filter(None, turns), ()))
     for number, item in enumerate(chat.sessions, 1):
         at = f"{where}, session {number}"
         try:
             session = validated(_Session, item, at, GUARD)
         except SourceError as error:
-            yield at, broken(error)
+            yield at, error
             continue
         own = session.model_dump(include={"session", "date", "title"}, exclude_none=True)
-        for place, turn in enumerate(session.turns, 1):
-            inherited = {**whole, "session": number, **own}
-            yield unread(turn, f"{at}, turn {place}", inherited, place)
+        yield from each(session.turns, at, message, {**whole, "session": number, **own}, what="turn")
 
 
-def messages(value: Mapping[str, Any], where: str, path: Path) -> Found:
+def messages(chat: Chat, where: str, path: Path) -> Found:
     """Return the messages of ``{"messages": [...]}``, which may name its conversation, title and date."""
-    chat = validated(Chat, value, where, GUARD)
-    inherited = chat.inherited(path.stem, next(iter(chat.messages), None))
-    return each(chat.messages, where, message, inherited)
+    return each(chat.messages, where, message, chat.inherited(path.stem, chat.messages))
 
 
-def each(items: Iterable[object], where: str, read: Callable[..., Message], *given: object) -> Found:
+def each(
+    items: Iterable[object], where: str, read: Callable[..., Message], *given: object, what: str = "message"
+) -> Found:
     """Yield the messages of a list, each with its position, for reading by ``read(item, position, *given, place)``."""
     for place, item in enumerate(items, 1):
-        at = f"{where}, message {place}"
+        at = f"{where}, {what} {place}"
         yield at, partial(read, item, at, *given, place)
-
-
-def unread(value: object, where: str, inherited: Mapping[str, Any], place: int | None = None) -> Unread:
-    """Return a message that names its fields plainly, for reading."""
-    return where, partial(message, value, where, inherited, place)
-
-
-def broken(error: SourceError) -> Callable[[], Message]:
-    """Return the reader of a message that can't be read: it raises the error."""
-
-    def read() -> Message:
-        raise error
-
-    return read
 
 
 def reason(error: SourceError, where: str) -> str:
@@ -258,8 +248,7 @@ def message(
     ``place`` is its turn by default, and ``read`` its text and the parts left out, if already read.
     """
     value = an_object(value, where)
-    metadata = value.get("metadata")
-    layers = (value, metadata if isinstance(metadata, Mapping) else {}, inherited or {})
+    layers = (value, fields_of(value.get("metadata")), inherited or {})
     fields = {
         name: next((item for layer in layers if (item := first_of(layer, names)) is not None), None)
         for name, names in _FIELDS.items()
@@ -284,6 +273,26 @@ def derived_name(stem: str, first: Mapping[str, Any]) -> str:
 def first_of(value: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the first field of ``names`` that is present and not null, else None."""
     return next((item for name in names if (item := value.get(name)) is not None), None)
+
+
+def fields_of(value: object) -> Mapping[str, Any]:
+    """Return an object as it is, an empty one for another value."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def listed(value: object) -> list[Any]:
+    """Return a list as it is, an empty one for another value."""
+    return value if isinstance(value, list) else []
+
+
+def objects(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects in a list; none of another value."""
+    return [one for one in listed(value) if isinstance(one, Mapping)]
+
+
+def texts_in(value: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the fields of ``names`` that are texts and not blank."""
+    return [text for name in names if isinstance(text := value.get(name), str) and text.strip()]
 
 
 def text_in(value: Mapping[str, Any], names: Sequence[str], where: str) -> tuple[str, list[str]]:
@@ -319,10 +328,9 @@ def _part(item: object, where: str) -> tuple[str, str]:
     if kind in ("text", "input_text", "output_text", None) and not isinstance(text, str | None):
         raise GUARD.fault(where, f"has the `text` {text!r:.60}: it isn't a text")
     if kind in ("tool_use", "tool_call", "server_tool_use") and (name := item.get("name")):
-        held = item.get("input")
-        written = [held.get(field) for field in ("title", "content")] if isinstance(held, Mapping) else []
-        if name == "artifacts" and written and isinstance(written[1], str) and written[1].strip():
-            return "", "\n".join(one for one in written if isinstance(one, str) and one)  # a text that people see
+        held = fields_of(item.get("input"))
+        if name == "artifacts" and texts_in(held, ("content",)):  # a text that people see
+            return "", "\n".join(one for one in (held.get("title"), held["content"]) if isinstance(one, str) and one)
         return f"the call of the tool {name!s:.60} isn't read", ""
     if kind == "tool_result":
         return "the result of a tool isn't read", ""
@@ -330,20 +338,17 @@ def _part(item: object, where: str) -> tuple[str, str]:
     return f"a part of type {kind or 'unknown'} has no text", text if spoken else ""
 
 
-def attached(item: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return why each file in the lists of these names is left out."""
-    files = [one for name in names if isinstance(listed := item.get(name), list) for one in listed]
-    return [left_out_file(first_of(one, FILE_NAMES) if isinstance(one, Mapping) else None) for one in files]
+def attached(item: object, names: Sequence[str], field: str | None = None) -> tuple[list[str], list[str]]:
+    """Return the texts of attached files that have one as ``field``, below its name; and why others are left out.
 
-
-def attached_texts(item: Mapping[str, Any], names: Sequence[str], field: str) -> tuple[list[str], list[str]]:
-    """Return the texts of attached files that have one as ``field``, below its name; and why others are left out."""
+    ``names`` are the fields of ``item`` that list files.
+    """
     texts: list[str] = []
     left_out: list[str] = []
-    for one in (file for name in names if isinstance(listed := item.get(name), list) for file in listed):
-        name = first_of(one, FILE_NAMES) if isinstance(one, Mapping) else None
-        if isinstance(one, Mapping) and isinstance(text := one.get(field), str) and text.strip():
-            texts.append(f"{name}:\n{text}" if isinstance(name, str) and name.strip() else text)
+    for file in (one for name in names for one in listed(fields_of(item).get(name))):
+        name = first_of(fields_of(file), FILE_NAMES)
+        if field and (held := texts_in(fields_of(file), (field,))):
+            texts.append(f"{name}:\n{held[0]}" if isinstance(name, str) and name.strip() else held[0])
         else:
             left_out.append(left_out_file(name))
     return texts, left_out

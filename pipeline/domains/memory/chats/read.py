@@ -12,21 +12,23 @@ A ``.txt`` is a chat of WhatsApp. Folders and zips of such files are read, too.
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.domains.memory.chats import exports, teams, transcripts
+from pipeline.domains.memory.chats import assistants, teams
 from pipeline.domains.memory.chats import messages as formats
-from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Found, Given, Message, Read, broken, reason
+from pipeline.domains.memory.chats.messages import GUARD, LONGEST_NAME, Chat, Found, Given, Message, Read, reason
 from pipeline.domains.memory.chats.unpack import ChatFile, Refused, chat_files
 from pipeline.domains.memory.chats.whatsapp import whatsapp
 from pipeline.domains.memory.records import Memory
 from pipeline.domains.memory.times import time_of, zone_named
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Guard, Limits, lines, read_json
+from pipeline.files.validated import validated
 from pipeline.ids import digest
 from pipeline.records import Skipped
 from pipeline.text.prose import counted
@@ -35,10 +37,10 @@ _FORMS = (
     'Give messages such as {"speaker": ..., "text": ..., "date": ...}, {"conversation": ..., "sessions": [...]}, or an '
     "export of ChatGPT, Claude, Claude Code, Slack, Telegram, Discord or WhatsApp."
 )
-_READERS = {
+_READERS: dict[str, Callable[[Chat, str, Path], Found]] = {
     "sessions": formats.sessions,
-    "mapping": exports.chatgpt,
-    "chat_messages": exports.claude,
+    "mapping": assistants.chatgpt,
+    "chat_messages": assistants.claude,
     "messages": formats.messages,
 }
 """The readers of the formats, by the field that identifies each."""
@@ -61,50 +63,34 @@ def read_files(
     A path may be a folder or a zip: then of all files below it or in it. One that :func:`read_memories` refuses is left
     out, unless it was named and isn't there, nothing is left, or ``strict``: then what it raises is raised.
     """
-    gathered = _Gathered(strict)
-    zone, default = _times(timezone, undated)
+    refused: list[SourceError] = []
+    read: list[Read] = []
+    reading = partial(_Reading, scope, *_times(timezone, undated), strict)
     for path in paths:
-        try:
-            for item in chat_files(path, limits):
-                gathered.take(item, _Reading(scope, zone, default, strict))
-        except SourceError as error:
-            if not os.path.lexists(path):
-                raise
-            gathered.refuse(str(path), error)
-    if paths and not any(one.memories for one in gathered.read):
-        raise gathered.refused[0] if gathered.refused else SourceError(f"{paths[0]} holds no chats.", _FORMS)
-    return _together(gathered.read)
+        for item in _each_file(path, limits, reading):
+            if isinstance(item, Refused):
+                if strict or not os.path.lexists(path):
+                    raise item.error
+                refused.append(item.error)
+                item = Read(skipped=(Skipped(item.place, reason(item.error, item.place)),))
+            read.append(item)
+    if paths and not any(one.memories for one in read):
+        raise refused[0] if refused else SourceError(f"{paths[0]} holds no chats.", _FORMS)
+    return _together(read)
 
 
-@dataclass(frozen=True, slots=True)
-class _Gathered:
-    """The files that have been read so far, and the errors of those that can't be."""
-
-    strict: bool
-    read: list[Read] = field(default_factory=list)
-    refused: list[SourceError] = field(default_factory=list)
-
-    def take(self, item: ChatFile | Skipped | Refused, reading: "_Reading") -> None:
-        """Read a file, or note that it is left out; raises SourceError for one that was named."""
-        if isinstance(item, Skipped):
-            self.read.append(Read(skipped=(item,)))
-        elif isinstance(item, Refused):
-            self.refuse(item.place, item.error)
-        else:
-            try:
-                self.read.append(reading.whole(item.path, item.limits).placed(item.placed))
-            except SourceError as error:
-                told = SourceError(item.placed(error.message), error.fix)
-                if item.named:
-                    raise told from None
-                self.refuse(item.shown or str(item.path), told)
-
-    def refuse(self, place: str, error: SourceError) -> None:
-        """Note that what is at a place can't be read; raises the error if it is to end the run."""
-        if self.strict:
-            raise error
-        self.refused.append(error)
-        self.read.append(Read(skipped=(Skipped(place, reason(error, place)),)))
+def _each_file(path: Path, limits: Limits, reading: Callable[[], "_Reading"]) -> Iterator[Read | Refused]:
+    try:
+        for item in chat_files(path, limits):
+            if isinstance(item, ChatFile):
+                try:
+                    yield reading().whole(item.path, item.limits).placed(item.placed)
+                except SourceError as error:
+                    yield Refused(item.placed(str(item.path)), SourceError(item.placed(error.message), error.fix))
+            else:
+                yield Read(skipped=(item,)) if isinstance(item, Skipped) else item
+    except SourceError as error:
+        yield Refused(str(path), error)
 
 
 def _together(read: Sequence[Read]) -> Read:
@@ -167,21 +153,24 @@ class _Reading:
             if isinstance(item, Skipped):
                 self.skipped.append(item)
                 continue
+            where, read = item
             try:
-                self.add(item[1]())
+                if isinstance(read, SourceError):
+                    raise read
+                self.add(read())
             except SourceError as error:
                 if self.strict:
                     raise
                 self.faults.append(error)
-                self.skipped.append(Skipped(item[0], reason(error, item[0])))
+                self.skipped.append(Skipped(where, reason(error, where)))
         if not self.memories:
             raise self.nothing(path)
         return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped), self.ids)
 
     def add(self, item: Message) -> None:
         """Add a message; raises SourceError if it can't be kept."""
-        place = item.conversation, item.session
-        turn = self.turns[place] = self.turns[place] + 1 if item.turn is None else item.turn
+        session = item.conversation, item.session
+        turn = self.turns[session] = self.turns[session] + 1 if item.turn is None else item.turn
         key = _key(item, turn)
         if (earlier := self.seen.get(key)) and earlier.text != item.text and not self.strict:
             key = f"{key}~{digest('memory', item.text)[:8]}"  # so that of texts with one id none is lost
@@ -197,18 +186,8 @@ class _Reading:
         time = self.default if item.date is None else time_of(item.date, self.zone, item.where)
         if time is None:
             raise SourceError(f"{item.where} has no date.", "Give it a date, or a date for all that have none.")
-        memory = Memory(
-            key,
-            item.text,
-            time,
-            item.speaker,
-            item.session,
-            item.conversation,
-            turn,
-            self.scope,
-            item.title,
-            item.metadata,
-        )
+        place = item.speaker, item.session, item.conversation, turn, self.scope
+        memory = Memory(key, item.text, time, *place, item.title, item.metadata)
         self.memories.append(memory)
         self.ids |= {key: item.id} if item.id and not item.exported else {}
         if item.entities is not None or item.facts is not None:
@@ -226,30 +205,29 @@ class _Reading:
 
 
 def _found(path: Path, guard: Guard) -> Found:
+    """Yield the messages of a file, by what its name ends with."""
+    suffix = path.suffix.lower()
     try:
-        if path.suffix.lower() == ".txt":
+        if suffix == ".txt":
             yield from whatsapp(path, guard)
-        elif path.suffix.lower() in (".jsonl", ".ndjson"):
-            yield from _found_in_lines(path, guard)
         else:
-            yield from _found_in_value(path, guard)
+            yield from (_found_in_lines if suffix in (".jsonl", ".ndjson") else _found_in_value)(path, guard)
     except SourceError as error:
-        yield str(path), broken(error)
+        yield str(path), error
 
 
 def _found_in_lines(path: Path, guard: Guard) -> Found:
     inherited: dict[str, Any] = {}
-    titles: transcripts.Titles | None = None
+    titles = cache(lambda: assistants.titles_in(path, guard))
     for line in lines(path, guard):
         try:
             value = line.json()
-            if isinstance(value, dict) and transcripts.is_line(value):
-                titles = transcripts.titles_in(path, guard) if titles is None else titles
-                yield from transcripts.turn(value, line.place, titles)
+            if isinstance(value, dict) and assistants.is_turn(value):
+                yield from assistants.claude_code(value, line.place, titles())
             else:
                 yield from _in_value(value, line.place, path, guard, inherited)
         except SourceError as error:
-            yield line.place, broken(error)
+            yield line.place, error
 
 
 def _found_in_value(path: Path, guard: Guard) -> Found:
@@ -261,25 +239,19 @@ def _found_in_value(path: Path, guard: Guard) -> Found:
         try:
             yield from _in_value(item, where, path, guard, inherited)
         except SourceError as error:
-            yield where, broken(error)
+            yield where, error
 
 
 def _items(value: Any, where: str) -> Iterator[tuple[str, Any]]:
     """Yield the items of a list, the chats of an object that holds several, or the value, with their positions."""
-    if isinstance(value, list):
-        yield from ((f"{where}, item {number}", item) for number, item in enumerate(value, 1))
-        return
-    framed = [(name, _listed(value[name])) for name in _WRAPPERS if name in value] if isinstance(value, dict) else []
-    held = [(name, items) for name, items in framed if items is not None]
-    for name, items in held:
-        yield from ((f"{where}, {name}, item {number}", item) for number, item in enumerate(items, 1))
-    if not held:
+    frames = [(where, value)] if isinstance(value, list) else []
+    for name in _WRAPPERS if isinstance(value, dict) else ():
+        inner = value[name].get("list") if isinstance(value.get(name), dict) else value.get(name)
+        frames += [(f"{where}, {name}", inner)] if isinstance(inner, list) else []
+    for frame, items in frames:
+        yield from ((f"{frame}, item {number}", item) for number, item in enumerate(items, 1))
+    if not frames:
         yield where, value
-
-
-def _listed(value: object) -> list[Any] | None:
-    inner = value.get("list") if isinstance(value, dict) else value
-    return inner if isinstance(inner, list) else None
 
 
 def _in_value(value: Any, where: str, path: Path, guard: Guard, inherited: dict[str, Any]) -> Found:
@@ -288,24 +260,23 @@ def _in_value(value: Any, where: str, path: Path, guard: Guard, inherited: dict[
         raise SourceError(f"{where} is {value!r:.60}.", _FORMS)
     name = next((name for name in _READERS if isinstance(value.get(name), list | dict)), None)
     if name is not None:
-        yield from _team(value, where, path, guard) or _READERS[name](value, where, path)
+        chat = validated(Chat, value, where, GUARD)
+        if teams.is_slack(chat.messages) and not teams.is_discord(chat):
+            yield from teams.slack(chat, where, path, guard)
+        else:
+            yield from (_of_team(chat) or _READERS[name])(chat, where, path)
     elif any(name in value for name in formats.TEXTS):
         if not inherited:
             inherited |= {"conversation": formats.derived_name(path.stem, value)}
-        yield formats.unread(value, where, inherited)
+        yield where, partial(formats.message, value, where, inherited, None)
     else:
         raise SourceError(f"{where} has no text.", _FORMS)
 
 
-def _team(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Found | None:
-    items = value.get("messages")
-    if not isinstance(items, list):
-        return None
-    if teams.is_discord(value):
-        return teams.discord(value, where, path)
-    if teams.is_slack(items):
-        return teams.slack(value, where, path, guard)
-    return teams.telegram(value, where, path) if teams.is_telegram(value, items) else None
+def _of_team(chat: Chat) -> Callable[[Chat, str, Path], Found] | None:
+    if chat.messages and teams.is_discord(chat):
+        return teams.discord
+    return teams.telegram if teams.is_telegram(chat) else None
 
 
 def _key(item: Message, turn: int) -> str:

@@ -6,8 +6,9 @@ follow it in a line of their own.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,18 @@ from pipeline.domains.memory.chats.messages import (
     Message,
     an_object,
     attached,
-    attached_texts,
     derived_name,
     each,
+    fields_of,
     first_of,
     left_out_file,
+    listed,
     message,
+    objects,
+    texts_in,
 )
 from pipeline.errors import SourceError
 from pipeline.files import Guard, read_json
-from pipeline.files.validated import validated
 
 _SEEN = 50
 """Messages by which a format is recognised: some, since the first may be of the system. Chosen by hand."""
@@ -45,134 +48,120 @@ _SLACK_SYSTEM = re.compile(
 _DISCORD_SAID = ("Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "ThreadStarterMessage")
 _TELEGRAM_MEDIA = ("photo", "file", "location_information", "invoice_information")
 _TELEGRAM_CHATS = (
-    "saved_messages",
-    "personal_chat",
-    "bot_chat",
-    "private_group",
-    "private_supergroup",
-    "public_supergroup",
-    "private_channel",
-    "public_channel",
+    "saved_messages personal_chat bot_chat private_group private_supergroup public_supergroup private_channel "
+    "public_channel".split()
 )
-_CONTACT = ("first_name", "last_name", "phone_number")
+_TELEGRAM_FIELDS = ("date_unixtime", "text_entities", "from_id", "actor_id")
 
 
 def is_slack(items: Sequence[object]) -> bool:
     """Return whether messages are Slack's, which have a ``ts`` for a date."""
-    return any("ts" in item and "date" not in item and not _SAID.isdisjoint(item) for item in _seen(items))
+    return any("ts" in item and "date" not in item and not _SAID.isdisjoint(item) for item in objects(items[:_SEEN]))
 
 
-def is_telegram(value: Mapping[str, Any], items: Sequence[object]) -> bool:
+def is_telegram(chat: Chat) -> bool:
     """Return whether a chat is Telegram's by its type, its messages' fields, or texts that are marked-up parts."""
-    if value.get("type") in _TELEGRAM_CHATS and any("date" in item and "text" in item for item in _seen(items)):
-        return True
-    own = ("date_unixtime", "text_entities", "from_id", "actor_id")
+    dated = [item for item in objects(chat.messages[:_SEEN]) if "date" in item]
     return any(
-        "date" in item and (isinstance(item.get("text"), list) or any(map(item.get, own))) for item in _seen(items)
+        isinstance(item.get("text"), list)
+        or any(map(item.get, _TELEGRAM_FIELDS))
+        or ("text" in item and chat.kind in _TELEGRAM_CHATS)
+        for item in dated
     )
 
 
-def is_discord(value: Mapping[str, Any]) -> bool:
+def is_discord(chat: Chat) -> bool:
     """Return whether a chat is DiscordChatExporter's, which names its server and channel."""
-    return isinstance(value.get("guild"), Mapping) and isinstance(value.get("channel"), Mapping)
-
-
-def _seen(items: Sequence[object]) -> Iterator[Mapping[str, Any]]:
-    return (item for item in items[:_SEEN] if isinstance(item, Mapping))
+    return isinstance(chat.guild, Mapping) and isinstance(chat.channel, Mapping)
 
 
 @dataclass(frozen=True, slots=True)
-class _Workspace:
-    """The names of people and channels of Slack, by their ids, and the titles of folders, by their names."""
+class _Slack:
+    """The names of people and channels of Slack, by their ids, and the titles of folders, by their names.
+
+    Of a file ``threads`` are the times of messages that were replied to; ``later`` has the place, from 1, of what
+    changes or deletes a message last, and which of both, by the message's ``ts``.
+    """
 
     people: Mapping[str, str] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    threads: frozenset[str] = frozenset()
+    later: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
 
-def slack(value: Mapping[str, Any], where: str, path: Path, guard: Guard) -> Found:
+def slack(chat: Chat, where: str, path: Path, guard: Guard) -> Found:
     """Return the messages of a channel or of a day in it; replies are in the session of their thread.
 
     A file that is named by a day belongs to the channel that its folder is named by. People are named by the messages
     and, as channels are, by ``users.json`` and its like beside the file or in the folder above. Of a message that was
     changed later in the file the last text is read, of a deleted one none.
     """
-    chat = validated(Chat, value, where, GUARD)
-    inherited = chat.inherited(path.stem, None)
-    workspace = _workspace_of(path, guard)
-    inherited["conversation"] = chat.conversation or value.get("channel_id") or _channel(path, chat.messages)
-    inherited["title"] = inherited["title"] or workspace.titles.get(str(inherited["conversation"]))
-    items = [item for item in chat.messages if isinstance(item, Mapping)]
-    people = {id_: name for item in items for id_, name in _profile(item)}
-    workspace = replace(workspace, people={**workspace.people, **people})
-    threads = {thread for item in items if isinstance(thread := item.get("thread_ts"), str)}
-    read = partial(_slack, workspace=workspace, threads=threads, later=_later(chat.messages))
-    return each(chat.messages, where, read, inherited)
+    lists = _lists_of(path, guard)
+    inherited = chat.inherited(path.stem, ())
+    inherited["conversation"] = chat.conversation or chat.channel_id or _channel(path, chat.messages)
+    inherited["title"] = inherited["title"] or lists.titles.get(str(inherited["conversation"]))
+    items = objects(chat.messages)
+    people = {**lists.people, **_people(items)}
+    threads = frozenset(thread for item in items if isinstance(thread := item.get("thread_ts"), str))
+    own = replace(lists, people=people, threads=threads, later=_later(chat.messages))
+    return each(chat.messages, where, _slack, inherited, own)
+
+
+_CHANGES = {"message_changed": "changed", "message_deleted": "deleted"}
 
 
 def _later(items: Sequence[object]) -> dict[str, tuple[int, str]]:
-    """Return the place, from 1, of what changes or deletes a message last, and which of both, by its ``ts``."""
     later: dict[str, tuple[int, str]] = {}
-    for place, item in enumerate(items, 1):
-        kind = item.get("subtype") if isinstance(item, Mapping) else None
-        if isinstance(item, Mapping) and kind in ("message_changed", "message_deleted"):
+    for place, item in enumerate(map(fields_of, items), 1):
+        if what := _CHANGES.get(str(item.get("subtype"))):
             held = item.get("message")
             ts = held.get("ts") if isinstance(held, Mapping) else item.get("deleted_ts")
-            later |= {ts: (place, "changed" if kind == "message_changed" else "deleted")} if isinstance(ts, str) else {}
+            later |= {ts: (place, what)} if isinstance(ts, str) else {}
     return later
 
 
-def _slack(
-    item: object,
-    where: str,
-    inherited: Mapping[str, Any],
-    place: int,
-    *,
-    workspace: _Workspace,
-    threads: set[str],
-    later: Mapping[str, tuple[int, str]],
-) -> Message:
+def _slack(item: object, where: str, inherited: Mapping[str, Any], own: _Slack, place: int) -> Message:
     item = an_object(item, where)
     if item.get("subtype") == "message_deleted":
         return message({}, where, read=("", ["it says that a message was deleted"]))
     if item.get("subtype") == "message_changed" and isinstance(item.get("message"), Mapping):
         item = {**item["message"], "subtype": None}
     user, ts = item.get("user"), item.get("ts")
-    at, what = later.get(str(ts), (place, ""))
+    at, what = own.later.get(str(ts), (place, ""))
     if at != place:
         return message({}, where, read=("", [f"it was {what} later"]))
-    profile = item.get("bot_profile")
-    bot = item.get("username") or (profile.get("name") if isinstance(profile, Mapping) else None)
-    thread = item.get("thread_ts") or (ts if isinstance(ts, str) and ts in threads else None)
-    fields = {"id": ts, "date": ts, "session": thread, "speaker": workspace.people.get(str(user)) or bot or user}
-    return message(fields, where, inherited, place, read=_slack_text(item, workspace, where), exported=True)
+    bot = item.get("username") or fields_of(item.get("bot_profile")).get("name")
+    thread = item.get("thread_ts") or (ts if isinstance(ts, str) and ts in own.threads else None)
+    fields = {"id": ts, "date": ts, "session": thread, "speaker": own.people.get(str(user)) or bot or user}
+    return message(fields, where, inherited, place, read=_slack_text(item, own, where), exported=True)
 
 
-def _slack_text(item: Mapping[str, Any], workspace: _Workspace, where: str) -> tuple[str, list[str]]:
+def _slack_text(item: Mapping[str, Any], own: _Slack, where: str) -> tuple[str, list[str]]:
     if isinstance(subtype := item.get("subtype"), str) and _SLACK_SYSTEM.fullmatch(subtype):
         return "", [_system(subtype)]
-    text, blocks, previews = item.get("text") or "", item.get("blocks"), item.get("attachments")
-    if not isinstance(text, str):
-        raise GUARD.fault(where, f"has the `text` {text!r:.60}: it isn't a text")
+    text, previews = _plain(item, "text", where), listed(item.get("attachments"))
     if not text.strip():
-        text = "".join(_block_texts(blocks)).strip()
-    texts, left_out = attached_texts(item, ("files",), "preview")
-    if isinstance(comment := item.get("comment"), Mapping) and isinstance(comment.get("comment"), str):
-        texts.append(comment["comment"])
-    text = _with_more(text, texts)
-    if isinstance(previews, list) and previews:
-        shown = [text for one in previews if (text := _preview(one))]
-        left_out += [] if shown or text else ["an attachment has no text"]
-        text = _with_more(text, shown)
-    return _unmarked(text, workspace), left_out
+        text = "".join(_block_texts(item.get("blocks"))).strip()
+    texts, left_out = attached(item, ("files",), "preview")
+    comment = fields_of(item.get("comment")).get("comment")
+    text = _with_more(text, [*texts, *([comment] if isinstance(comment, str) else [])])
+    shown = list(filter(None, map(_preview, objects(previews))))
+    left_out += ["an attachment has no text"] if previews and not (shown or text) else []
+    return _unmarked(_with_more(text, shown), own), left_out
 
 
-def _preview(item: object) -> str:
+def _plain(item: Mapping[str, Any], name: str, where: str) -> str:
+    text = item.get(name) or ""
+    if not isinstance(text, str):
+        raise GUARD.fault(where, f"has the `{name}` {text!r:.60}: it isn't a text")
+    return text
+
+
+def _preview(item: Mapping[str, Any]) -> str:
     """Return the text of what is attached to a message by a bot, or quoted from another page."""
-    if not isinstance(item, Mapping):
-        return ""
-    fields = [one for name in ("pretext", "title", "text") if isinstance(one := item.get(name), str) and one.strip()]
-    return "\n".join(fields) or (fallback if isinstance(fallback := item.get("fallback"), str) else "")
+    fallback = item.get("fallback")
+    return "\n".join(texts_in(item, ("pretext", "title", "text"))) or (fallback if isinstance(fallback, str) else "")
 
 
 _INLINE: Mapping[object, tuple[str, Sequence[str]]] = {
@@ -205,17 +194,16 @@ def _block_texts(block: object) -> Iterator[str]:
         yield "\n" if str(kind).startswith(("section", "rich_text_", "header", "context")) else ""
 
 
-def _unmarked(text: str, workspace: _Workspace) -> str:
+def _unmarked(text: str, own: _Slack) -> str:
     """Return a text of Slack as people see it: names for ids, words for links, signs for their escapes."""
     links: list[str] = []
+    names = {"@": own.people, "#": own.channels}
 
     def shown(match: re.Match[str]) -> str:
         target, _, label = match[1].partition("|")
-        if target[0] == "@":
-            return "@" + (label.lstrip("@") or workspace.people.get(target[1:], target[1:]))
-        if target[0] == "#":
-            return "#" + (label.lstrip("#") or workspace.channels.get(target[1:], target[1:]))
-        if target[0] == "!":
+        if (sign := target[:1]) in names:
+            return sign + (label.lstrip(sign) or names[sign].get(target[1:], target[1:]))
+        if sign == "!":
             return label or "@" + target[1:].partition("^")[0]
         if label and label not in target:
             links.append(target)
@@ -247,69 +235,60 @@ def _with_more(text: str, parts: Sequence[str]) -> str:
 def _channel(path: Path, items: Sequence[object]) -> str:
     if _DAY.fullmatch(path.stem) and path.absolute().parent.name:
         return path.absolute().parent.name
-    first = next(_seen(items), {})
+    first = next(iter(objects(items[:_SEEN])), {})
     return derived_name(path.stem, {"speaker": first.get("user"), "date": first.get("ts"), "text": first.get("text")})
 
 
 _LISTS = ("users", "channels", "groups", "mpims", "dms")
 
 
-def _workspace_of(path: Path, guard: Guard) -> _Workspace:
+def _lists_of(path: Path, guard: Guard) -> _Slack:
     """Return what the lists beside a file, or in the folder above, name."""
     for folder in (path.absolute().parent, path.absolute().parent.parent):
-        stamps = tuple(map(_stamp, (folder / f"{name}.json" for name in _LISTS)))
+        stamps = tuple(_stamp(folder / f"{name}.json") for name in _LISTS)
         if any(stamps):
-            return _workspace(folder, stamps, guard)
-    return _Workspace()
+            return _lists_in(folder, stamps, guard)
+    return _Slack()
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
+    with suppress(OSError, ValueError):
         state = path.stat()
-    except (OSError, ValueError):
-        return None
-    return state.st_mtime_ns, state.st_size
+        return state.st_mtime_ns, state.st_size
+    return None
 
 
 @lru_cache(maxsize=4)  # an export has a file a day for each channel, all with the same lists
-def _workspace(folder: Path, stamps: tuple[tuple[int, int] | None, ...], guard: Guard) -> _Workspace:
-    lists = {name: _listed(folder / f"{name}.json", guard) for name, stamp in zip(_LISTS, stamps, strict=True) if stamp}
-    people = {id_: name for user in lists.get("users", ()) for id_, name in _profile(user)}
-    named = [one for name in _LISTS[1:-1] for one in lists.get(name, ()) if isinstance(one.get("name"), str)]
+def _lists_in(folder: Path, stamps: tuple[tuple[int, int] | None, ...], guard: Guard) -> _Slack:
+    lists: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _LISTS}
+    for name, stamp in zip(_LISTS, stamps, strict=True):
+        with suppress(SourceError):
+            lists[name] = objects(read_json(folder / f"{name}.json", guard)) if stamp else []
+    people = _people(lists["users"])
+    named = [one for name in _LISTS[1:-1] for one in lists[name] if isinstance(one.get("name"), str)]
     channels = {str(one.get("id")): str(one["name"]) for one in named}
     titles = {name: name for name in channels.values()}
-    for one in lists.get("dms", ()):
-        members = one.get("members")
-        names = [people.get(str(member), str(member)) for member in (members if isinstance(members, list) else [])]
-        titles[str(one.get("id"))] = ", ".join(names)
-    return _Workspace(people, channels, titles)
+    for one in lists["dms"]:
+        members = (people.get(str(member), str(member)) for member in listed(one.get("members")))
+        titles[str(one.get("id"))] = ", ".join(members)
+    return _Slack(people, channels, titles)
 
 
-def _listed(path: Path, guard: Guard) -> list[Mapping[str, Any]]:
-    """Return the objects in a list; none where it can't be read."""
-    try:
-        listed = read_json(path, guard)
-    except SourceError:
-        return []
-    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+def _people(items: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the names of people by their ids, as messages or a list of people tell them."""
+    people = {}
+    for item in items:
+        profile = fields_of(first_of(item, ("user_profile", "profile")))
+        names = [name for one in (profile, item) for name in texts_in(one, ("real_name", "display_name", "name"))]
+        id_ = item.get("user") if "user_profile" in item else item.get("id")
+        if isinstance(id_, str) and names:
+            people[id_] = names[0]
+    return people
 
 
-def _profile(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the id and the name of a person, as a message or a list of people tells them."""
-    profile = first_of(item, ("user_profile", "profile"))
-    profiles = (*([profile] if isinstance(profile, Mapping) else []), item)
-    names = (one.get(name) for one in profiles for name in ("real_name", "display_name", "name"))
-    id_ = item.get("user") if "user_profile" in item else item.get("id")
-    name = next((name for name in names if isinstance(name, str) and name.strip()), None)
-    if isinstance(id_, str) and name:
-        yield id_, name
-
-
-def telegram(value: Mapping[str, Any], where: str, path: Path) -> Found:
+def telegram(chat: Chat, where: str, path: Path) -> Found:
     """Return the messages of a chat of Telegram's export."""
-    chat = validated(Chat, value, where, GUARD)
-    inherited = chat.inherited(path.stem, next(iter(chat.messages), None))
-    return each(chat.messages, where, _telegram, inherited)
+    return each(chat.messages, where, _telegram, chat.inherited(path.stem, chat.messages))
 
 
 def _telegram(item: object, where: str, inherited: Mapping[str, Any], place: int) -> Message:
@@ -325,25 +304,23 @@ def _telegram(item: object, where: str, inherited: Mapping[str, Any], place: int
 def _telegram_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
     if item.get("type") == "service":
         return "", [_system(item.get("action"))]
-    text = _rich(first_of(item, ("text",)) or first_of(item, ("text_entities",)) or "", where)
+    text = _rich(item.get("text") or item.get("text_entities") or "", where)
     media = [name for name in _TELEGRAM_MEDIA if item.get(name)]
     left_out = [left_out_file(first_of(item, ("file_name", "media_type")) or name.split("_")[0]) for name in media]
     texts = [text, *_listed_texts(item.get("poll"), "question", "answers", where)]
     texts += _listed_texts(item.get("todo_list"), "title", "items", where)
-    contact = item.get("contact_information")
-    known = [contact.get(name) for name in _CONTACT] if isinstance(contact, Mapping) else []
+    contact = fields_of(item.get("contact_information"))
+    known = (contact.get(name) for name in ("first_name", "last_name", "phone_number"))
     texts.append(" ".join(one for one in known if isinstance(one, str) and one))
     texts += [one for name in ("place_name", "address") if isinstance(one := item.get(name), str)]
-    return "\n".join(one for one in texts if one), left_out
+    return "\n".join(filter(None, texts)), left_out
 
 
 def _listed_texts(value: object, title: str, items: str, where: str) -> list[str]:
     """Return the title of a poll or a list, and the texts in it."""
-    if not isinstance(value, Mapping):
-        return []
-    listed = value.get(items)
-    held = [one.get("text") for one in (listed if isinstance(listed, list) else []) if isinstance(one, Mapping)]
-    return [_rich(one, where) for one in (value.get(title), *held) if isinstance(one, str | list)]
+    fields = fields_of(value)
+    texts = (fields.get(title), *(one.get("text") for one in objects(fields.get(items))))
+    return [_rich(one, where) for one in texts if isinstance(one, str | list)]
 
 
 def _rich(value: object, where: str) -> str:
@@ -357,13 +334,11 @@ def _rich(value: object, where: str) -> str:
     return _with_links(text, (part["href"] for part in parts if isinstance(part.get("href"), str)))
 
 
-def discord(value: Mapping[str, Any], where: str, path: Path) -> Found:
+def discord(chat: Chat, where: str, path: Path) -> Found:
     """Return the messages of a channel, as DiscordChatExporter writes them."""
-    chat = validated(Chat, value, where, GUARD)
-    inherited = chat.inherited(path.stem, next(iter(chat.messages), None))
-    channel = value["channel"]
-    inherited["conversation"] = channel.get("id") or inherited["conversation"]
-    inherited["title"] = chat.title or channel.get("name")
+    inherited = chat.inherited(path.stem, chat.messages)
+    inherited["conversation"] = chat.channel.get("id") or inherited["conversation"]
+    inherited["title"] = chat.title or chat.channel.get("name")
     return each(chat.messages, where, _discord, inherited)
 
 
@@ -378,35 +353,24 @@ def _discord(item: object, where: str, inherited: Mapping[str, Any], place: int)
 def _discord_text(item: Mapping[str, Any], where: str) -> tuple[str, list[str]]:
     if isinstance(kind := item.get("type"), str) and kind not in _DISCORD_SAID and not kind.isdigit():
         return "", [_system(kind)]
-    text = item.get("content") or ""
-    if not isinstance(text, str):
-        raise GUARD.fault(where, f"has the `content` {text!r:.60}: it isn't a text")
-    mentions = item.get("mentions")
-    people = [one for one in (mentions if isinstance(mentions, list) else []) if isinstance(one, Mapping)]
-    names = {str(one.get("id")): first_of(one, ("nickname", "name")) for one in people}
+    text = _plain(item, "content", where)
+    names = {str(one.get("id")): first_of(one, ("nickname", "name")) for one in objects(item.get("mentions"))}
     text = _MENTION.sub(lambda match: f"@{names.get(match[1]) or match[1]}", _EMOJI.sub(r"\1", text))
-    embeds = item.get("embeds")
-    shown = [text for one in (embeds if isinstance(embeds, list) else []) if (text := _embed(one))]
-    left_out = attached(item, ("attachments", "stickers"))
+    shown = list(map(_embed, objects(item.get("embeds"))))
+    _, left_out = attached(item, ("attachments", "stickers"))
     if isinstance(forwarded := item.get("forwardedMessage"), Mapping):
         told, others = _discord_text({**forwarded, "type": "Default", "forwardedMessage": None}, where)
         shown, left_out = [*shown, told], [*left_out, *others]
-    if isinstance(poll := item.get("poll"), Mapping):
-        question = poll.get("question")
-        asked = {**poll, "question": question.get("text") if isinstance(question, Mapping) else question}
-        shown += _listed_texts(asked, "question", "answers", where)
-    text = _with_more(text, shown)
-    return text, left_out
+    poll = fields_of(item.get("poll"))
+    question = poll.get("question")
+    asked = question.get("text") if isinstance(question, Mapping) else question
+    shown += _listed_texts({**poll, "question": asked}, "question", "answers", where)
+    return _with_more(text, shown), left_out
 
 
-def _embed(item: object) -> str:
-    if not isinstance(item, Mapping):
-        return ""
-    texts = [item.get("title"), item.get("description")]
-    fields = item.get("fields")
-    for one in fields if isinstance(fields, list) else []:
-        texts += [one.get("name"), one.get("value")] if isinstance(one, Mapping) else []
-    return "\n".join(text for text in texts if isinstance(text, str) and text.strip())
+def _embed(item: Mapping[str, Any]) -> str:
+    fields = [text for one in objects(item.get("fields")) for text in texts_in(one, ("name", "value"))]
+    return "\n".join([*texts_in(item, ("title", "description")), *fields])
 
 
 def _system(kind: object) -> str:

@@ -47,14 +47,10 @@ _PIECE = 1_000_000  # bytes that are unpacked at a time
 
 @dataclass(frozen=True, slots=True)
 class ChatFile:
-    """A file that may hold chats. ``named``: the caller gave its name.
-
-    It is at ``path`` now; ``shown`` is what people know it by where that is another place, as for a file of a zip.
-    """
+    """A file that may hold chats, at ``path`` now; ``shown`` is where people know it from, if that is elsewhere."""
 
     path: Path
     limits: Limits
-    named: bool = True
     shown: str = ""
 
     def placed(self, text: str) -> str:
@@ -96,7 +92,7 @@ def _below(folder: Path, limits: Limits) -> Iterator[ChatFile | Skipped]:
         elif reason := _left_out(item.path.name):
             yield Skipped(str(item.path), reason)
         else:
-            yield ChatFile(item.path, limits, named=False)
+            yield ChatFile(item.path, limits)
 
 
 def _left_out(name: str) -> str:

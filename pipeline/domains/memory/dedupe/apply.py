@@ -1,12 +1,12 @@
 """Apply plans of merges to a memory's graph, and undo merges: one transaction each.
 
-The journal, a graph beside the memory's, has a node for each merge, and nodes of bounded size with its groups and its
-rewrite as JSON: all that is needed to undo it.
+The journal, a graph beside the memory's, has a node for each merge, and nodes of bounded size with pieces of its groups
+and its rewrite, as compressed JSON: all that is needed to undo it.
 """
 
 import base64
 import json
-from collections import defaultdict
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +14,6 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from pipeline.db.client import batches
-from pipeline.db.vectors import from_bytes, to_bytes
 from pipeline.domains.memory.dedupe.merge import Rewrite, Unmerged, merge, unmerge
 from pipeline.domains.memory.dedupe.plan import Group, Plan, entity_digest
 from pipeline.domains.memory.records import Entity
@@ -25,14 +23,12 @@ from pipeline.json_values import plain
 from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.knowledge.clock import now
 from pipeline.knowledge.edit import EdgesRead, Edits
-from pipeline.knowledge.exchange.json_format import edge_of, mapping_of, node_of
 
 MERGE, GROUPS, UNDO = "merge", "groups", "undo"
 _STORED = ("time", "plan", "moved", "folded", "complete")  # fields of a merge that its node has as properties
 _MAX_SHOWN = 5  # ids that an error names: as many as fit a line or two; chosen by hand, not measured
 
-_PART = 200
-"""Groups, nodes or edges of a part: some hundred kilobytes with their embeddings. Chosen by hand."""
+_PIECE = 200_000  # characters of a node of the journal; chosen by hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ class Merge:
     complete: bool
 
 
-_GROUPS = TypeAdapter(dict[str, tuple[Group, ...]])
+_GROUPS = TypeAdapter(tuple[Group, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,30 +130,12 @@ def undo(graph: KnowledgeGraph, journal: KnowledgeGraph, merge_id: str | None = 
 
 def merges(journal: KnowledgeGraph) -> list[Merge]:
     """Return the merges that can be undone, the newest first."""
-    groups: dict[str, list[Group]] = defaultdict(list)
-    for part in sorted(journal.find_nodes_by_type(GROUPS), key=lambda part: part.id):
-        groups[str(part.properties["merge"])] += _GROUPS.validate_json(str(part.properties["content"]))["groups"]
+    groups = _contents(journal.find_nodes_by_type(GROUPS))
     made = []
     for node in journal.find_nodes_by_type(MERGE):
         stored: dict[str, Any] = {name: node.properties[name] for name in _STORED}
-        made.append(Merge(node.id, groups=tuple(groups[node.id]), **stored))
+        made.append(Merge(node.id, groups=_GROUPS.validate_python(groups[node.id]), **stored))
     return sorted(made, key=lambda merge: (merge.time, merge.id), reverse=True)
-
-
-def _write(journal: KnowledgeGraph, merge: Merge, rewrite: Rewrite) -> None:
-    undo: dict[str, Iterable[Any]] = {
-        "before_nodes": map(_packed, rewrite.before_nodes),
-        "before_edges": map(mapping_of, rewrite.before_edges),
-        "after_nodes": map(_packed, rewrite.after_nodes),
-        "after_edges": map(mapping_of, rewrite.after_edges),
-        "sources": rewrite.sources.items(),
-        "kept_edges": rewrite.kept_edges,
-    }
-    groups = {"groups": plain(merge.groups)}
-    parts = [*_parts(merge.id, GROUPS, groups), *_parts(merge.id, UNDO, undo)]
-    properties = {name: getattr(merge, name) for name in _STORED}
-    node = KnowledgeNode(merge.id, MERGE, properties={**properties, "parts": [part.id for part in parts]})
-    journal.add_nodes([node, *parts])
 
 
 def mark(journal: KnowledgeGraph, merge_id: str, *, complete: bool) -> None:
@@ -165,25 +143,41 @@ def mark(journal: KnowledgeGraph, merge_id: str, *, complete: bool) -> None:
     journal.update_node(merge_id, properties={"complete": complete})
 
 
+def discard(journal: KnowledgeGraph, entity_ids: Collection[str]) -> list[Merge]:
+    """Remove the merges of these entities, and return them: what is to be forgotten must not stay in the journal."""
+    rewrites = _contents(journal.find_nodes_by_type(UNDO))
+    forgotten = {id_ for id_, kept in rewrites.items() if not Rewrite.of(kept).touched.isdisjoint(entity_ids)}
+    concerned = [one for one in merges(journal) if one.id in forgotten]
+    for entry in concerned:
+        _remove(journal, entry.id)
+    return concerned
+
+
+def _write(journal: KnowledgeGraph, merge: Merge, rewrite: Rewrite) -> None:
+    pieces = [*_pieces(merge.id, GROUPS, plain(merge.groups)), *_pieces(merge.id, UNDO, rewrite.to_json())]
+    properties = {name: getattr(merge, name) for name in _STORED}
+    node = KnowledgeNode(merge.id, MERGE, properties={**properties, "parts": [piece.id for piece in pieces]})
+    journal.add_nodes([node, *pieces])
+
+
+def _pieces(merge_id: str, kind: str, content: object) -> Iterator[KnowledgeNode]:
+    packed = base64.b64encode(zlib.compress(json.dumps(content).encode())).decode()
+    for at in range(0, len(packed), _PIECE):
+        properties = {"merge": merge_id, "content": packed[at : at + _PIECE]}
+        yield KnowledgeNode(f"{merge_id}/{kind}/{at:012}", kind, properties=properties)
+
+
+def _contents(pieces: Iterable[KnowledgeNode]) -> dict[str, Any]:
+    """Return what pieces of one kind hold, by the ids of their merges."""
+    in_order = sorted(pieces, key=lambda piece: piece.id)
+    packed = grouped((str(piece.properties["merge"]), str(piece.properties["content"])) for piece in in_order)
+    return {id_: json.loads(zlib.decompress(base64.b64decode("".join(parts)))) for id_, parts in packed.items()}
+
+
 def _rewrite_of(journal: KnowledgeGraph, merge_id: str) -> Rewrite:
     """Return the rewrite of a merge; raises GraphError if the journal lacks it."""
-    parts = journal.get_nodes(_part_ids(journal, merge_id))
-    return _read_rewrite(part for part in parts if part.type == UNDO)
-
-
-def _read_rewrite(parts: Iterable[KnowledgeNode]) -> Rewrite:
-    content: dict[str, list[Any]] = defaultdict(list)
-    for part in parts:
-        for name, items in json.loads(str(part.properties["content"])).items():
-            content[name] += items
-    return Rewrite(
-        tuple(map(_unpacked, content["before_nodes"])),
-        tuple(map(edge_of, content["before_edges"])),
-        tuple(map(_unpacked, content["after_nodes"])),
-        tuple(map(edge_of, content["after_edges"])),
-        {id_: tuple(ids) for id_, ids in content["sources"]},
-        tuple(content["kept_edges"]),
-    )
+    pieces = journal.get_nodes(_part_ids(journal, merge_id))
+    return Rewrite.of(_contents(piece for piece in pieces if piece.type == UNDO)[merge_id])
 
 
 def _remove(journal: KnowledgeGraph, merge_id: str) -> None:
@@ -191,15 +185,12 @@ def _remove(journal: KnowledgeGraph, merge_id: str) -> None:
     journal.remove_nodes([merge_id, *_part_ids(journal, merge_id)])
 
 
-def discard(journal: KnowledgeGraph, entity_ids: Collection[str]) -> list[Merge]:
-    """Remove the merges of these entities, and return them: what is to be forgotten must not stay in the journal."""
-    ids = frozenset(entity_ids)
-    parts = grouped((str(part.properties["merge"]), part) for part in journal.find_nodes_by_type(UNDO))
-    forgotten = {id_ for id_, of_merge in parts.items() if not _read_rewrite(of_merge).touched.isdisjoint(ids)}
-    concerned = [one for one in merges(journal) if one.id in forgotten]
-    for entry in concerned:
-        _remove(journal, entry.id)
-    return concerned
+def _part_ids(journal: KnowledgeGraph, merge_id: str) -> list[str]:
+    node = journal.get_node(merge_id)
+    if node is None or node.type != MERGE:
+        raise GraphError(f"There is no merge {merge_id[:50]!r}.", "hoprank memory dedupe list lists them.")
+    parts: Any = node.properties["parts"]
+    return list(parts)
 
 
 def _refuse_stale(groups: Sequence[Group], digests: Mapping[str, str], nodes: Mapping[str, KnowledgeNode]) -> None:
@@ -238,31 +229,3 @@ def _wanted(journal: KnowledgeGraph, merge_id: str | None) -> Merge:
 def _listed(ids: Sequence[str]) -> str:
     shown = ", ".join(ids[:_MAX_SHOWN])
     return f"{shown} and {len(ids) - _MAX_SHOWN} more" if len(ids) > _MAX_SHOWN else shown
-
-
-def _part_ids(journal: KnowledgeGraph, merge_id: str) -> list[str]:
-    node = journal.get_node(merge_id)
-    if node is None or node.type != MERGE:
-        raise GraphError(f"There is no merge {merge_id[:50]!r}.", "hoprank memory dedupe list lists them.")
-    parts: Any = node.properties["parts"]
-    return list(parts)
-
-
-def _parts(merge_id: str, kind: str, content: Mapping[str, Iterable[Any]]) -> Iterator[KnowledgeNode]:
-    chunks = ({name: part} for name, items in content.items() for part in batches(items, _PART))
-    for number, chunk in enumerate(chunks):
-        properties = {"merge": merge_id, "content": json.dumps(chunk, ensure_ascii=False)}
-        yield KnowledgeNode(f"{merge_id}/{kind}/{number:06}", kind, properties=properties)
-
-
-def _packed(node: KnowledgeNode) -> dict[str, Any]:
-    mapping = mapping_of(node)
-    if node.embedding is not None:
-        mapping["embedding"] = base64.b64encode(to_bytes(node.embedding)).decode()
-    return mapping
-
-
-def _unpacked(mapping: dict[str, Any]) -> KnowledgeNode:
-    if "embedding" in mapping:
-        mapping["embedding"] = from_bytes(base64.b64decode(mapping["embedding"])).tolist()
-    return node_of(mapping)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -52,12 +52,8 @@ _NAMED_TYPES = frozenset(("library", "person", "config"))
 """Types of which two with different names are two, whatever their meaning and neighbours."""
 
 
-class Place(NamedTuple):
-    """A place in the graph: a relation, whether the entity is its source, and the entity at its other end."""
-
-    relation: str
-    outward: bool
-    neighbour: str
+Place = tuple[str, bool, str]
+"""A place in the graph: a relation, whether the entity is its source, and the entity at its other end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +204,7 @@ def _judge(
         return None  # so weak a variant alone is no sign: @grafana/e2e and e2e
     meant = together and first.entity.type not in _NAMED_TYPES
     agrees = named.strength >= settings.dedupe_strength or (near and (named.strength >= _SUPPORTED or meant))
-    neighbours = tuple(sorted({place.neighbour for place in shared}))
+    neighbours = tuple(sorted({neighbour for *_, neighbour in shared}))
     return Candidate(first.id, second.id, cosine, *named, neighbours, against, agrees and not against and not whole)
 
 

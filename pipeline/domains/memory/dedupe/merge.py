@@ -4,15 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pipeline.domains.memory.dedupe.plan import Group
 from pipeline.domains.memory.records import Entity, Fact
 from pipeline.ids import digest
 from pipeline.knowledge import KnowledgeEdge, KnowledgeNode
 from pipeline.knowledge.edit import Edits
+from pipeline.knowledge.exchange.json_format import edge_of, mapping_of, node_of
 from pipeline.knowledge.records import Json, edge_id
 
+_NODES, _EDGES = ("before_nodes", "after_nodes"), ("before_edges", "after_edges")
 _CARRIED = ("weight", "valid_at", "invalid_at", "expired_at")
 """Fields of an edge whose changes since a merge stay when it is undone."""
 
@@ -47,6 +49,19 @@ class Rewrite:
     def touched(self) -> frozenset[str]:
         """The ids of the merged entities and of the ends of the edges that changed."""
         return self.members | {end for edge in self.before_edges for end in (edge.source, edge.target)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as plain JSON values."""
+        records = {name: list(map(mapping_of, getattr(self, name))) for name in (*_NODES, *_EDGES)}
+        return {**records, "sources": dict(self.sources), "kept_edges": self.kept_edges}
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Return the rewrite that :meth:`to_json` made these values of."""
+        records: dict[str, Any] = {name: tuple(map(node_of, content[name])) for name in _NODES}
+        records |= {name: tuple(map(edge_of, content[name])) for name in _EDGES}
+        sources = {id_: tuple(ids) for id_, ids in content["sources"].items()}
+        return cls(**records, sources=sources, kept_edges=tuple(content["kept_edges"]))
 
     def edits(self) -> Edits:
         """Return the edits that make the change."""

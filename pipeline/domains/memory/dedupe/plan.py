@@ -59,13 +59,13 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain JSON values."""
-        return {"id": self.id, **_plans().dump_python(self, mode="json")}
+        return {"id": self.id, **_PLANS.dump_python(self, mode="json")}
 
     @classmethod
     def from_json(cls, mapping: Mapping[str, Any]) -> "Plan":
         """Return the plan of a mapping that :meth:`to_json` made; raises GraphError if malformed or changed since."""
         try:
-            plan = _plans().validate_python(mapping)
+            plan = _PLANS.validate_python(mapping)
         except ValidationError as error:
             wrong = error.errors()[0]
             place = ".".join(map(str, wrong["loc"]))
@@ -86,9 +86,7 @@ class Plan:
         return cls.from_json(read_json(path, Guard(GraphError, "hoprank memory dedupe plan makes one.", LARGE_LIMITS)))
 
 
-@cache
-def _plans() -> TypeAdapter[Plan]:
-    return TypeAdapter(Plan)
+_PLANS = TypeAdapter(Plan)
 
 
 def plan(graph: KnowledgeGraph, settings: MemorySettings, scale: Scale = BUNDLED) -> Plan:
@@ -163,8 +161,8 @@ def _places(edges: Iterable[KnowledgeEdge]) -> tuple[dict[str, frozenset[Place]]
     places: dict[str, set[Place]] = defaultdict(set)
     facts: Counter[str] = Counter()
     for edge in edges:
-        places[edge.source].add(Place(edge.type, True, edge.target))
-        places[edge.target].add(Place(edge.type, False, edge.source))
+        places[edge.source].add((edge.type, True, edge.target))
+        places[edge.target].add((edge.type, False, edge.source))
         facts.update({edge.source, edge.target})
     return {id_: frozenset(own) for id_, own in places.items()}, facts
 

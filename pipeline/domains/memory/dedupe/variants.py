@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from pipeline.grouping import grouped
 from pipeline.resources import word_lists
 from pipeline.text.names import folded, singular
 
@@ -19,25 +20,7 @@ _WORD = re.compile(rf"(?:(?<!\S)-(?=\d)|^\.(?=[^\W\d_]))?(?:[^{_DROPPED}]|(?<=\d
 _ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")  # those of Latin letters: other scripts keep their marks
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
-ECOSYSTEMS: Mapping[str, str] = {
-    **{name: name for name in ("npm", "pypi", "rubygems", "maven", "nuget", "packagist")},
-    **dict.fromkeys(("crate", "crates", "cargo"), "crates.io"),
-    "gem": "rubygems",
-}
-"""Words that name the registry of a library."""
-
-GENERIC: Mapping[str, Mapping[str, str]] = {
-    "library": {**ECOSYSTEMS, **dict.fromkeys(("package", "library", "lib", "module", "framework", "dependency"), "")},
-    "config": {
-        **dict.fromkeys(("env", "variable", "var"), "variable"),
-        **dict.fromkeys(("flag", "option"), "flag"),
-        "file": "file",
-        **dict.fromkeys(("environment", "setting", "config", "configuration"), ""),
-    },
-    "concept": {"concept": ""},
-    "convention": {"convention": "", "rule": "", "guideline": ""},
-    "error_pattern": {"error": "", "problem": "", "issue": ""},
-}
+_GENERIC_WORDS: Mapping[str, Mapping[str, str]] = _WORDS["generic"]
 """Generic words by entity type, each with the ecosystem or kind that it implies; "" for none."""
 
 LANGUAGES: Mapping[str, str] = {word: words.split()[0] for words in _WORDS["languages"] for word in words.split()}
@@ -245,15 +228,16 @@ def _derived(text: str, head: str, qualifier: tuple[str, ...], type_: str) -> It
 
 def _without_generic(text: str, type_: str) -> tuple[str, frozenset[str], tuple[str, ...]]:
     """Return a name without its generic words; the kinds that these imply; and the words of other parentheses."""
-    generic, kinds, head = GENERIC.get(type_, {}), set[str](), text.strip()
+    generic, kinds, head = _GENERIC_WORDS.get(type_, {}), set[str](), text.strip()
     if (ending := _PARENTHESES.search(head)) and head[: ending.start()]:
         inside = words_of(ending[1])
         if not set(inside) <= generic.keys():
             return head[: ending.start()], frozenset(), inside
         head = head[: ending.start()]
         kinds |= {generic[word] for word in inside}
-    if type_ == "library" and (prefix := _REGISTRY.match(head)) and prefix[1].casefold() in ECOSYSTEMS:
-        kinds.add(ECOSYSTEMS[prefix[1].casefold()])
+    prefix = _REGISTRY.match(head) if type_ == "library" else None
+    if prefix and (registry := generic.get(prefix[1].casefold())):
+        kinds.add(registry)
         head = head[prefix.end() :]
     while (parts := head.rsplit(None, 1))[1:] and parts[1].casefold() in generic:
         kinds.add(generic[parts[1].casefold()])
@@ -282,12 +266,8 @@ def _person_forms(person: PersonName) -> Iterator[Form]:
 
 def _unique(forms: Iterable[Form]) -> tuple[Form, ...]:
     """Return the strongest form of each sequence of words."""
-    best: dict[tuple[str, ...], Form] = {}
-    for form in forms:
-        former = best.get(form.words)
-        if former is None or (form.strength, not form.weak) > (former.strength, not former.weak):
-            best[form.words] = form
-    return tuple(best.values())
+    by_words = grouped((form.words, form) for form in forms)
+    return tuple(max(same, key=lambda form: (form.strength, not form.weak)) for same in by_words.values())
 
 
 def words_of(name: str, *, camel: bool = False) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from pipeline.cli.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from pipeline import knowledge
     from pipeline.domains.memory import api, forget, memory, patterns, records, remember, revise, times, versions
     from pipeline.domains.memory import evaluate as evaluation
     from pipeline.domains.memory.code import store

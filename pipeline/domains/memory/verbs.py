@@ -3,6 +3,7 @@
 What is told is kept as :class:`pipeline.domains.memory.api.Memory` keeps it: nothing is overwritten but by ``forget``.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -166,56 +167,37 @@ def _revised(revision: Revision) -> dict[str, Any]:
     return {"expired": plain(revision.expired), "added": plain(revision.added)}
 
 
+def _verb(function: Callable[..., dict[str, Any]], help_: str, **how: bool) -> Verb:
+    return Verb(function.__name__, function, help_, names="memory", **how)
+
+
 VERBS = (
-    Verb(
-        "recall",
-        recall,
-        "Recall the memories and entities that answer a question, now or as of an earlier time.",
-        names="memory",
-    ),
-    Verb(
-        "history",
-        history,
-        "List every version of the facts of an entity: when each held, and when it was known.",
-        names="memory",
-    ),
-    Verb(
-        "mentions",
-        mentions,
-        "List the texts that mention an entity, or the entities that a text mentions.",
-        names="memory",
-    ),
-    Verb(
-        "remember",
+    _verb(recall, "Recall the memories and entities that answer a question, now or as of an earlier time."),
+    _verb(history, "List every version of the facts of an entity: when each held, and when it was known."),
+    _verb(mentions, "List the texts that mention an entity, or the entities that a text mentions."),
+    _verb(
         remember,
         "Remember a text verbatim: a decision, a preference, or a task with its steps and outcome. Facts in it are"
         " read by themselves.",
         read_only=False,
         destructive=False,
-        names="memory",
     ),
-    Verb(
-        "fact",
+    _verb(
         fact,
         "State a fact between two entities, with the time since which it holds. Nothing else changes.",
         read_only=False,
         destructive=False,
-        names="memory",
     ),
-    Verb(
-        "supersede",
+    _verb(
         supersede,
         "Say that a fact holds no more, why, and what took its place. Its history stays.",
         read_only=False,
         destructive=False,
-        names="memory",
     ),
-    Verb(
-        "forget",
+    _verb(
         forget,
         "Delete memories for good, with what is known from them alone. By default only says what would go (dry_run).",
         read_only=False,
         idempotent=True,
-        names="memory",
     ),
 )

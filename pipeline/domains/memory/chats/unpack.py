@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -130,45 +130,39 @@ def unpack(request: tuple[str, str, Limits]) -> bytes:
     """Answer a request within the process: the path of a zip, the folder for its files, and the limits."""
     path, folder, limits = request
     try:
-        left_out = list(_extracted(Path(path), Path(folder), limits))
+        with open_file(path, limits) as file, zipfile.ZipFile(file) as archive:
+            left_out = list(_extracted(archive, Path(folder), limits))
+        return json.dumps(("left out", left_out)).encode()
     except Unreadable as error:
-        return json.dumps(("unreadable", (error.message, error.fix))).encode()
-    return json.dumps(("left out", left_out)).encode()
+        fault = error
+    except (zipfile.BadZipFile, EOFError):
+        fault = Unreadable("isn't a zip that can be read", "Download it again, or unpack it.")
+    except (OSError, ValueError) as error:
+        fault = unopenable(error)
+    return json.dumps(("unreadable", (fault.message, fault.fix))).encode()
 
 
-def _extracted(path: Path, folder: Path, limits: Limits) -> Iterator[tuple[str, str, bool]]:
+def _extracted(archive: zipfile.ZipFile, folder: Path, limits: Limits) -> Iterator[tuple[str, str, bool]]:
     """Unpack the files of chats; yield the others, by name: why, and if that is a fault. Raises Unreadable."""
     room = limits.bytes_unpacked
-    with _opened(path, limits) as archive:
-        entries = archive.infolist()
-        if len(entries) >= _TOO_MANY:
-            raise Unreadable(f"holds {len(entries):,} entries", f"Fewer than {_TOO_MANY:,} are read. {_FIX}")
-        for entry in entries:
-            name = _name_of(entry)
-            parts = PurePosixPath(name).parts
-            if entry.is_dir() or any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts):
-                continue
-            other = "" if (fault := _unsafe(name, entry)) else _other_kind(name)
-            fault = fault or ("" if other else _written(archive, entry, folder / name, limits, room))
-            if fault or other:
-                yield name, fault or other, bool(fault)
-            else:
-                room -= (folder / name).stat().st_size
-            if room <= 0:
-                megabytes = limits.bytes_unpacked / MEGABYTE
-                fix = f"Raise sources.max_unpacked_megabytes. {_FIX}"
-                raise Unreadable(f"unpacks to more than {megabytes:,.6g} MB", fix)
-
-
-@contextmanager
-def _opened(path: Path, limits: Limits) -> Iterator[zipfile.ZipFile]:
-    try:
-        with open_file(path, limits) as file, zipfile.ZipFile(file) as archive:
-            yield archive
-    except (zipfile.BadZipFile, EOFError):
-        raise Unreadable("isn't a zip that can be read", "Download it again, or unpack it.") from None
-    except (OSError, ValueError) as error:
-        raise unopenable(error) from None
+    entries = archive.infolist()
+    if len(entries) >= _TOO_MANY:
+        raise Unreadable(f"holds {len(entries):,} entries", f"Fewer than {_TOO_MANY:,} are read. {_FIX}")
+    for entry in entries:
+        name = _name_of(entry)
+        parts = PurePosixPath(name).parts
+        if entry.is_dir() or any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts):
+            continue
+        other = "" if (fault := _unsafe(name, entry)) else _other_kind(name)
+        fault = fault or ("" if other else _written(archive, entry, folder / name, limits, room))
+        if fault or other:
+            yield name, fault or other, bool(fault)
+        else:
+            room -= (folder / name).stat().st_size
+        if room <= 0:
+            megabytes = limits.bytes_unpacked / MEGABYTE
+            fix = f"Raise sources.max_unpacked_megabytes. {_FIX}"
+            raise Unreadable(f"unpacks to more than {megabytes:,.6g} MB", fix)
 
 
 def _name_of(entry: zipfile.ZipInfo) -> str:

@@ -50,7 +50,7 @@ def apply(
         made = domain.plan.Plan.read(file) if file else domain.plan.plan(graph, memory.settings, memory.scale)
         if accept:
             made = domain.plan.accepted(made, [_pair(text) for text in accept])
-        merged = domain.apply.apply(graph, _journal(memory), made)
+        merged = domain.apply.apply(graph, memory.made_journal(), made)
     deliver(merged, run.as_json, lambda it: merge_line(it) if it else "There is nothing to merge.")
 
 
@@ -63,7 +63,7 @@ def undo(
 ) -> None:
     """Undo a merge: its entities and their facts are restored."""
     with run.opened() as memory:
-        undone = domain.apply.undo(memory.graph(), _journal(memory), merge)
+        undone = domain.apply.undo(memory.graph(), memory.made_journal(), merge)
     restored = counted(len(undone.restored), "entity is", "entities are")
     say(f"Undid {undone.merge.id}: {restored} there again.")
     for note in undone.notes:
@@ -75,12 +75,8 @@ def list_(run: Reading) -> None:
     """List the merges that can be undone, the newest first."""
     with run.opened() as memory:
         memory.graph()
-        merges = domain.apply.merges(_journal(memory))
+        merges = domain.apply.merges(memory.made_journal())
     deliver(merges, run.as_json, lambda it: merges_view(it) if it else "Nothing has been merged.")
-
-
-def _journal(memory: domain.memory.AgentMemory) -> domain.knowledge.KnowledgeGraph:
-    return memory.made_journal()
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -15,7 +15,6 @@ Source = Annotated[str, Argument(metavar="SOURCE", help="The name, an alias or t
 Type = Annotated[str, Argument(metavar="TYPE", help="The relation: depends_on, imports, fixed_by ...")]
 Target = Annotated[str, Argument(metavar="TARGET", help="Another entity.")]
 Evidence = Annotated[str, Option("--evidence", metavar="TEXT", help="Why: a sentence, a commit, a memory's key.")]
-BothWays = Annotated[bool, Option("--both", help="Follow facts against their direction, too.")]
 At = Annotated[str, Option("--at", metavar="TIME", help="When, in the world; ISO 8601.")]
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pygit2
 
-from pipeline.domains.memory.code.findings import Scan, Span, Triple
+from pipeline.domains.memory.code.findings import Scan
+from pipeline.domains.memory.records import Fact
+from pipeline.domains.memory.versions import Triple, holds
 from pipeline.knowledge.check import canonical_time
 
 Tree = dict[str, "str | bytes"]
@@ -63,10 +65,10 @@ def export(tree: Mapping[str, str | bytes], folder: Path) -> Path:
 
 def held(scan: Scan, time: str | None = None) -> set[tuple[str, ...]]:
     """Return the facts at a time with their strengths, without the scope of their ends; by default those that hold."""
-    return {(*said(span), str(span.weight), str(span.confidence)) for span in scan.spans if _holds(span, time)}
+    return {(*said(span), str(span.weight), str(span.confidence)) for span in scan.facts if _holds(span, time)}
 
 
-def said(span: Span) -> tuple[str, str, str]:
+def said(span: Fact) -> tuple[str, str, str]:
     """Return a fact with the types and names of its ends: ``file a.py``, ``imports``, ``library numpy``."""
     ends = (end.split("|", 2)[1:] for end in (span.source, span.target))
     source, target = (" ".join(end) for end in ends)
@@ -75,16 +77,13 @@ def said(span: Span) -> tuple[str, str, str]:
 
 def facts(scan: Scan, *types: str) -> set[tuple[str, str, str]]:
     """Return the facts of these types that hold at the end."""
-    return {said(span) for span in scan.spans if span.type in types and span.invalid_at is None}
+    return {said(span) for span in scan.facts if span.type in types and span.invalid_at is None}
 
 
 def facts_at(scan: Scan, time: str) -> set[Triple]:
     """Return the facts that held at a time, by the ids of their ends."""
-    return {span.triple for span in scan.spans if _holds(span, time)}
+    return {span.triple for span in scan.facts if _holds(span, time)}
 
 
-def _holds(span: Span, time: str | None) -> bool:
-    if time is None:
-        return span.invalid_at is None
-    moment = canonical_time(time, "time") or ""
-    return span.valid_at <= moment and (span.invalid_at is None or moment < span.invalid_at)
+def _holds(fact: Fact, time: str | None) -> bool:
+    return fact.invalid_at is None if time is None else holds(fact, canonical_time(time, "time") or "")

@@ -30,7 +30,7 @@ def repository(tmp_path: Path) -> Repository:
 
 def periods(found: Scan, source: str, kind: str, target: str) -> list[tuple[str, str | None]]:
     """The periods of a fact."""
-    return [(span.valid_at, span.invalid_at) for span in found.spans if said(span) == (source, kind, target)]
+    return [(span.valid_at, span.invalid_at) for span in found.facts if said(span) == (source, kind, target)]
 
 
 def test_a_file_that_is_removed_and_comes_back_has_two_periods(repository: Repository) -> None:
@@ -201,16 +201,6 @@ def test_codeowners_own_files_and_folders_and_an_email_means_its_author(reposito
     }
 
 
-def test_the_newest_commits_alone_begin_with_the_state_before_them(repository: Repository) -> None:
-    for day in range(1, 5):
-        repository.commit({f"f{number}.py": "" for number in range(day)}, day * DAY)
-
-    found = scan(repository.path, scope="s", history=True, newest=2)
-
-    assert periods(found, "module .", "contains", "file f0.py") == [(T3, None)]
-    assert periods(found, "module .", "contains", "file f3.py") == [(T4, None)]
-
-
 def test_bare_repositories_and_working_trees_are_scanned_but_no_subfolders(repository: Repository) -> None:
     repository.commit({"a.py": "import numpy\n"}, DAY)
     bare = repository.path.parent / "bare"
@@ -317,8 +307,8 @@ def test_the_history_at_each_commit_equals_a_fresh_scan_of_it(history: list[tupl
             fresh = scan(repository.path, scope="s", revision=str(commit.id))
 
             assert held(whole, times[number]) == held(fresh)
-            assert facts_at(whole, times[number]) == {span.triple for span in fresh.spans}
-            exported = scan(export(tree, Path(folder) / f"at-{number}"), scope="s", known_time=times[number])
+            assert facts_at(whole, times[number]) == {span.triple for span in fresh.facts}
+            exported = scan(export(tree, Path(folder) / f"at-{number}"), scope="s")
             assert _without_people(exported) == _without_people(fresh)
         _check_spans(whole)
 
@@ -330,11 +320,11 @@ def _without_people(found: Scan) -> set[tuple[str, ...]]:
 def _check_spans(found: Scan) -> None:
     """Check that the periods of a fact are maximal, in order and not empty, and that all ends are entities."""
     ids = {entity.id for entity in found.entities}
-    for before, after in zip(found.spans, found.spans[1:], strict=False):
+    for before, after in zip(found.facts, found.facts[1:], strict=False):
         if before.triple == after.triple:
             assert before.invalid_at is not None
             assert before.invalid_at <= after.valid_at
             strengths = {(span.weight, span.confidence) for span in (before, after)}
             assert before.invalid_at < after.valid_at or len(strengths) > 1
-    assert all(span.invalid_at is None or span.valid_at < span.invalid_at for span in found.spans)
-    assert all({span.source, span.target} <= ids for span in found.spans)
+    assert all(span.invalid_at is None or span.valid_at < span.invalid_at for span in found.facts)
+    assert all({span.source, span.target} <= ids for span in found.facts)

@@ -10,7 +10,7 @@ from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import ParsedFile
 from pipeline.domains.memory.code.paths import folders_above, is_configuration, parent_of
-from pipeline.domains.memory.code.pieces import UNKNOWN, Reference, Symbol
+from pipeline.domains.memory.code.syntax import UNKNOWN, Reference, Symbol
 from pipeline.resources import word_lists
 
 _PACKAGE_FILES = frozenset("__init__.py index.js index.ts lib.rs mod.rs package-info.java doc.go".split())

@@ -1,24 +1,17 @@
-"""Records of a scan: entities, facts with the periods in which they held, and their strengths."""
+"""Records of a scan: entities, facts and their strengths."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from pipeline.domains.memory.records import Entity, EntityKey
+from pipeline.domains.memory.records import Entity, EntityKey, Fact
+from pipeline.domains.memory.versions import Triple
 
 ROOT = "."
 """The name of the module at the root: the repository itself."""
 
 _LONGEST = 1000  # characters of a name; a longer one is generated or hostile
-
-
-class Triple(NamedTuple):
-    """A fact without its time: the ids of two entities, and the type of the relation between them."""
-
-    source: str
-    type: str
-    target: str
 
 
 class Strength(NamedTuple):
@@ -49,40 +42,21 @@ DEVELOPMENT = Strength(0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A fact, and a maximal period in which it held, with the same strength; ``invalid_at`` is None if it still does.
-
-    Times are ISO 8601 in UTC.
-    """
-
-    source: str
-    type: str
-    target: str
-    weight: float
-    confidence: float
-    valid_at: str
-    invalid_at: str | None = None
-
-    @property
-    def triple(self) -> Triple:
-        """The fact without its time."""
-        return Triple(self.source, self.type, self.target)
-
-
-@dataclass(frozen=True, slots=True)
 class Scan:
     """The contents of a repository or folder, or of the commits of its history.
 
     ``commit`` is the id of the last commit, None for a plain folder, and ``time`` the time of that state. Entities are
-    all that occurred, sorted by id, with their latest descriptions; spans are sorted by triple and time. ``remarks``
-    say what of the repository couldn't be read, or is read otherwise than it stands there.
+    all that occurred, sorted by id, with their latest descriptions; facts are sorted by triple and time: each holds for
+    a maximal period of one strength. ``evidence`` names the commit, or the folder. ``remarks`` say what of the
+    repository couldn't be read, or is read otherwise than it stands there.
     """
 
     repository: str
     commit: str | None
     time: str
+    evidence: str
     entities: tuple[Entity, ...]
-    spans: tuple[Span, ...]
+    facts: tuple[Fact, ...]
     remarks: tuple[str, ...] = ()
 
 
@@ -124,5 +98,5 @@ class Findings:
     def fact(self, source: str, kind: str, target: str, strength: Strength | None = None) -> None:
         """Add a fact unless one of its ends is missing; the stronger of two equal ones counts."""
         if source and target:
-            triple, strength = Triple(source, kind, target), strength or STRENGTHS[kind]
+            triple, strength = (source, kind, target), strength or STRENGTHS[kind]
             self.facts[triple] = max(strength, self.facts.get(triple, strength))

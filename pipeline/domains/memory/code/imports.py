@@ -11,7 +11,7 @@ from pipeline.code.languages import SOURCE_ROOTS, is_relative, is_standard
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import ParsedFile
 from pipeline.domains.memory.code.paths import folders_above, join, parent_of
-from pipeline.domains.memory.code.pieces import ImportedModule
+from pipeline.domains.memory.code.syntax import ImportedModule
 from pipeline.resources import word_lists
 
 _PYTHON_PACKAGES = word_lists(__file__)["packages"]  # packages of Python whose modules have another name

@@ -10,7 +10,7 @@ from pipeline.code.manifests import MANIFESTS
 from pipeline.domains.memory.code.authors import Owners
 from pipeline.domains.memory.code.parse import ParsedFile
 from pipeline.domains.memory.code.paths import OWNERS, folders_above, join, parent_of
-from pipeline.domains.memory.code.pieces import ImportedModule
+from pipeline.domains.memory.code.syntax import ImportedModule
 
 Key = tuple[str, ...]
 """A look-up: its kind, and a path or name."""

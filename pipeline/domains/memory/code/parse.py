@@ -1,10 +1,11 @@
-"""Read a file into what facts are made of: its symbols, imports, calls, variables and manifest."""
+"""Read a file into what facts are made of: its symbols, imports, calls, variables and manifest; and texts of code."""
 
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter
 
@@ -12,14 +13,14 @@ from pipeline.bounded import BoundedProcess, Bounds, Ended
 from pipeline.code.languages import NAMES, Language, language_of
 from pipeline.code.manifests import is_manifest, read_manifest, table
 from pipeline.code.parse import CPU_SECONDS, SMALL
-from pipeline.code.records import Manifest
+from pipeline.code.records import Definition, DefinitionKind, Manifest, SourceCode
 from pipeline.domains.memory.code.paths import MAILMAP, OWNERS, is_compose, is_environment
-from pipeline.domains.memory.code.pieces import ImportedModule, Reference, Symbol, read_code
+from pipeline.domains.memory.code.syntax import ImportedModule, Reference, Symbol, read_code
 from pipeline.files import Limits, Unreadable, decode
 from pipeline.files.guard import UTF_16_MARKS
 from pipeline.files.yaml import parse_mapping
 from pipeline.grouping import grouped
-from pipeline.ingest.sources.parsers.code import check_handwritten
+from pipeline.ingest.sources.parsers.code import check_handwritten, summary_of, words_of
 from pipeline.ingest.sources.source import Source
 
 _LARGEST = 1_000_000  # bytes: larger source code is generated, or data
@@ -178,3 +179,35 @@ def _variables_of_services(text: str) -> Iterator[str]:
             str(item).partition("=")[0].strip() for item in (listed if isinstance(listed, list) else table(listed))
         )
         yield from filter(_VARIABLE.fullmatch, names)
+
+
+_OWN = frozenset(("self", "cls", "this"))  # parameters that every method has
+
+
+def texts_of(file: ParsedFile) -> Iterator[tuple[str, str, str]]:
+    """Yield type, name and text of a source file and of its definitions.
+
+    The text of a file is the summary that an ingest of it begins with. That of a definition has its name, also in
+    words, its parameters, and the first sentence of its documentation.
+    """
+    definitions = tuple(_definition(file, qualified, symbol) for qualified, symbol in file.symbols.items())
+    yield "file", file.path, summary_of(file.path, SourceCode(file.language, file.doc, definitions, (), ()))
+    place = words_of(PurePosixPath(file.path).stem)
+    for qualified, symbol in file.symbols.items():
+        parameters = ", ".join(name for name in symbol.parameters if name not in _OWN)
+        head = f"{place}: {qualified.replace('.', ' ')} ({words_of(qualified)}; {parameters})".replace("; )", ")")
+        yield symbol.kind, f"{file.path}::{qualified}", f"{head}: {symbol.doc}" if symbol.doc else head
+
+
+def _definition(file: ParsedFile, qualified: str, symbol: Symbol) -> Definition:
+    """Return a symbol as a definition, whose offsets a summary doesn't need."""
+    outer, _, name = qualified.rpartition(".")
+    kind = DefinitionKind.CLASS if symbol.kind == "class" else DefinitionKind.FUNCTION
+    if kind is DefinitionKind.FUNCTION and outer and _is_class(file, outer):
+        kind = DefinitionKind.METHOD
+    return Definition(kind, name, qualified, 0, 0, 0, 0, symbol.doc)
+
+
+def _is_class(file: ParsedFile, qualified: str) -> bool:
+    """Return whether a name is that of a class: one of this file, or of another, for which a method is defined here."""
+    return qualified not in file.symbols or file.symbols[qualified].kind == "class"

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pipeline.domains.memory.code import files as sources
 from pipeline.domains.memory.code.authors import Authorship
 from pipeline.domains.memory.code.facts import facts_of
-from pipeline.domains.memory.code.findings import Findings, Scan, Span, Strength, Triple
+from pipeline.domains.memory.code.findings import Findings, Scan, Strength
 from pipeline.domains.memory.code.index import Index
-from pipeline.domains.memory.code.parse import FileParser, ParsedFile, is_binary
+from pipeline.domains.memory.code.parse import FileParser, ParsedFile, is_binary, texts_of
 from pipeline.domains.memory.code.paths import MAILMAP, decided_by, is_scanned
-from pipeline.domains.memory.code.texts import texts_of
-from pipeline.domains.memory.records import TEXT, Entity, EntityKey
+from pipeline.domains.memory.records import ORIGIN, SCANNED, TEXT, Entity, EntityKey, Fact
+from pipeline.domains.memory.versions import Triple
 from pipeline.errors import SourceError
 from pipeline.files import DEFAULT_LIMITS, Limits
 from pipeline.files.guard import name_in_utf_8
-from pipeline.knowledge.check import canonical_time
 from pipeline.knowledge.clock import now
 from pipeline.progress import Progress
 from pipeline.text.prose import counted, listed
@@ -43,22 +42,20 @@ def scan(
     scope: str,
     revision: str = "HEAD",
     history: bool = False,
-    newest: int | None = None,
-    known_time: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> Scan:
     """Return the entities and facts of a repository at a revision, or of a plain folder as it is.
 
-    With ``history`` every commit along first parents is read, or the ``newest`` so many: a fact holds from the time of
-    the commit that brought it to that of the commit that removed it. Without, all facts hold from the time of the
-    revision on. Times are those at which commits were committed, in UTC, never earlier than the one before; of commits
-    at the same time the last counts. Facts at a commit depend on its tree and on the authors up to it alone, so that a
-    scan of that revision gives the same. ``known_time`` is the time of a plain folder, by default now.
+    With ``history`` every commit along first parents is read: a fact holds from the time of the commit that brought it
+    to that of the commit that removed it. Without, all facts hold from the time of the revision on; those of a plain
+    folder from now on. Times are those at which commits were committed, in UTC, never earlier than the one before; of
+    commits at the same time the last counts. Facts at a commit depend on its tree and on the authors up to it alone, so
+    that a scan of that revision gives the same.
 
     Submodules, links, binary files and those over ``limits.bytes_read`` are left out. Of a shallow clone, nobody is the
-    author of what its oldest commits hold. Raises SourceError if the path
-    doesn't exist, is a subfolder of a repository, or has no such revision.
+    author of what its oldest commits hold. Raises SourceError if the path doesn't exist, is a subfolder of a
+    repository, or has no such revision.
     """
     place = Path(path).expanduser()
     if not place.is_dir():
@@ -66,27 +63,27 @@ def scan(
     progress = progress or Progress()
     if (repository := sources.open_repository(place)) is not None:
         commits = sources.first_parents(repository, revision)
-        visited = (newest or len(commits)) if history else 1
-        return _scan_commits(repository, str(place), commits, visited, scope, limits, progress)
-    time = canonical_time(known_time, "known_time") or now()
+        return _scan_commits(repository, str(place), commits, scope, limits, progress, history=history)
+    time = now()
     with FileParser(limits) as parser, progress.stage("scan") as advance:
         state = State[str](scope, lambda file: sources.content_of(place / file, limits), parser.parse)
         paths = {name_in_utf_8(path): path for path in sources.folder_files(place)}
         state.advance(paths, time)
         advance(len(paths))
-    return Scan(str(place), None, time, state.entities(), state.timeline.spans())
+    return state.scan(str(place), None, time)
 
 
 def _scan_commits(
     repository: pygit2.Repository,
     name: str,
     commits: list[sources.Commit],
-    visited: int,
     scope: str,
     limits: Limits,
     progress: Progress,
+    *,
+    history: bool,
 ) -> Scan:
-    """Return the scan of the last ``visited`` of the commits; of those before them only the authors are read."""
+    """Return the scan of all commits, or of the last: of those before it only the authors are read."""
     import pygit2
 
     times = sources.monotone_times(commits)
@@ -96,19 +93,18 @@ def _scan_commits(
     tree: pygit2.Tree | None = None
     with FileParser(limits) as parser, progress.stage("scan", len(commits)) as advance:
         read = partial(sources.blob_of, repository, largest=limits.bytes_read)
-        state = State[pygit2.Oid](scope, read, parser.parse, authorship, tracked=visited > 1)
+        state = State[pygit2.Oid](scope, read, parser.parse, authorship, tracked=history)
         for number, commit in enumerate(commits, 1):
             changed = dict(sources.changed_files(repository, tree, commit.tree))
             authorship.add(commit, changed)
             changes.update(changed)
             tree = commit.tree
-            is_last = number == len(commits)
-            if is_last or (number > len(commits) - visited and times[number] != times[number - 1]):
+            if number == len(commits) or (history and times[number] != times[number - 1]):
                 state.advance(changes, times[number - 1])
                 changes = {}
             advance(1)
     remarks = _remarks(repository, commits, times, border, limits)
-    return Scan(name, str(commits[-1].id), times[-1], state.entities(), state.timeline.spans(), remarks)
+    return state.scan(name, str(commits[-1].id), times[-1], remarks)
 
 
 def _remarks(
@@ -170,7 +166,13 @@ class State(Generic[_Blob]):
                 self.timeline.replace(("authors", path), authors)
         self.timeline.close(time)
 
-    def entities(self) -> tuple[Entity, ...]:
+    def scan(self, name: str, commit: str | None, time: str, remarks: tuple[str, ...] = ()) -> Scan:
+        """Return all that was found in a repository or folder of a name."""
+        evidence = f"commit {commit}" if commit else f"folder {name}"
+        facts = self.timeline.facts(self._scope, evidence)
+        return Scan(name, commit, time, evidence, self._entities(), facts, remarks)
+
+    def _entities(self) -> tuple[Entity, ...]:
         """Return all entities that occurred, by id; the source files and definitions that are there have their text."""
         files = (file for path in self._blobs if (file := self._index.peek(path)) and file.language)
         texts = {EntityKey(self._scope, *named): text for file in files for *named, text in texts_of(file)}
@@ -221,7 +223,7 @@ class Timeline:
         self._strengths: dict[Triple, Counter[Strength]] = defaultdict(Counter)
         self._touched: set[Triple] = set()
         self._open: dict[Triple, tuple[Strength, str]] = {}
-        self._closed: list[Span] = []
+        self._closed: list[tuple[Triple, str, str | None, Strength]] = []
         self._entities: dict[EntityKey, Entity] = {}
 
     def replace(self, unit: Hashable, findings: Findings | None) -> None:
@@ -247,16 +249,21 @@ class Timeline:
             if former and former[0] == strength:
                 continue
             if former:
-                self._closed.append(Span(*triple, *former[0], former[1], time))
+                self._closed.append((triple, former[1], time, former[0]))
                 del self._open[triple]
             if strength:
                 self._open[triple] = strength, time
         self._touched.clear()
 
-    def spans(self) -> tuple[Span, ...]:
-        """Return the periods of all facts, by triple and time."""
-        opened = (Span(*triple, *strength, since) for triple, (strength, since) in self._open.items())
-        return tuple(sorted((*self._closed, *opened), key=lambda span: (span.triple, span.valid_at)))
+    def facts(self, scope: str, evidence: str) -> tuple[Fact, ...]:
+        """Return all facts with their periods, by triple and time."""
+        opened = ((triple, since, None, strength) for triple, (strength, since) in self._open.items())
+        periods = sorted((*self._closed, *opened), key=lambda period: period[:2])
+        origin = {ORIGIN: SCANNED}
+        return tuple(
+            Fact(*triple, since, end, *strength, scope, (evidence,), evidence if end else "", metadata=origin)
+            for triple, since, end, strength in periods
+        )
 
     def entities(self) -> tuple[Entity, ...]:
         """Return all entities that occurred, by id, each in its latest state, with its latest description."""

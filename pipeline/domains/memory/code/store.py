@@ -4,7 +4,7 @@ A scan of one revision says what holds from then on: a known fact that it lacks 
 periods: a version that it lacks is withdrawn, and replaced by those that it has.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -75,8 +75,7 @@ def store(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> Sca
     # a scan of one revision ends facts by adding their last versions
     ended = len(revision.expired) if history else sum(bool(fact.invalid_at) for fact in revision.added)
     added = len(revision.added) - (0 if history else ended)
-    facts = len(found.spans)
-    counts = new, facts, added, ended, mentioned.mentions
+    counts = new, len(found.facts), added, ended, mentioned.mentions
     return Scanned(found.repository, found.commit, found.time, *counts, found.remarks)
 
 
@@ -84,8 +83,7 @@ def _change(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> C
     """Return the change that writes what a scan found, and what texts say with the names that it makes known."""
     into = survivors(memory)
     entities = together(surviving(entity, into) for entity in _with_state(found, scope))
-    evidence = f"commit {found.commit}" if found.commit else f"folder {found.repository}"
-    facts = [renamed(fact, into) for fact in _facts_of(found, scope, evidence)]
+    facts = [renamed(fact, into) for fact in found.facts]
     memory.schema.check([entity.to_node() for entity in entities.values()], [fact.to_edge() for fact in facts])
     rows = memory.rows("memory_believed_facts", label=memory.label, excluded=MENTIONS, types=None, scope=scope)
     ends = {end for fact in _from_scans(map(read_fact, rows), scope) for end in (fact.source, fact.target)}
@@ -99,7 +97,7 @@ def _change(memory: AgentMemory, found: Scan, scope: str, *, history: bool) -> C
         _refuse_older(nodes.get(_root_id(scope)), found, history=history)
         known = _from_scans((Fact.of(edge) for edge in edges if edge.type != MENTIONS), scope)
         revise = _revise_by_history if history else partial(_revise_by_state, at=found.time)
-        revision = revise(known, facts, evidence=evidence, time=now())
+        revision = revise(known, facts, evidence=found.evidence, time=now())
         put = [node for entity in entities.values() if (node := _node(nodes.get(entity.id), entity, vectors))]
         hashes = {node.id: vectors.hashes[node.id] for node in put if node.id in vectors.hashes}
         edits = replace(edits_of(revision), nodes=put, text_hashes=hashes)
@@ -153,14 +151,6 @@ def _refuse_older(root: KnowledgeNode | None, found: Scan, *, history: bool) -> 
 
 def _root_id(scope: str) -> str:
     return EntityKey(scope, "module", ROOT).id
-
-
-def _facts_of(scan: Scan, scope: str, evidence: str) -> Iterator[Fact]:
-    """Yield what a scan found as facts; their evidence is the commit, or the folder."""
-    for span in scan.spans:
-        period, strength = (span.valid_at, span.invalid_at), (span.weight, span.confidence)
-        ended = evidence if span.invalid_at else ""
-        yield Fact(*span.triple, *period, *strength, scope, (evidence,), ended, metadata={ORIGIN: SCANNED})
 
 
 def _revise_by_history(known: Sequence[Fact], scanned: Iterable[Fact], evidence: str, time: str) -> Revision:

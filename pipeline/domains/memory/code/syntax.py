@@ -1,20 +1,14 @@
-"""Read source code: its symbols, imports and calls. What stays as it is from version to version is parsed once.
-
-Between two commits most of a file is the same. So a file of Python is read by pieces, which begin where a definition at
-its top level does; a piece that was read before isn't parsed again.
-"""
+"""Read source code: its symbols, imports and calls."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.code.comments import first_sentence
 from pipeline.code.languages import Language
 from pipeline.code.parse import parse_code
-from pipeline.code.records import Call, Definition, DefinitionKind, Import
+from pipeline.code.records import Call, DefinitionKind, Import
 
 UNKNOWN = "?"
 """The receiver of a call on the value of an expression."""
@@ -27,15 +21,6 @@ _LONGEST_SIGNATURE = 2000
 _LONGEST_RECEIVER = 200
 _LONGEST_IMPORT = 4000
 _MOST_IMPORT_LINES = 200
-
-_APART = {"python": re.compile(r"\n[ \t]*\n(?=(?:#.*\n)*(?:@|(?:async |class |def )))")}
-"""The text before a definition at the top level, by language: a blank line, for a comment above belongs to it.
-
-It may be within a string or brackets. Then the piece before has an unclosed one, and the file is parsed as a whole.
-"""
-
-_LARGEST_KEPT = 50_000  # characters of a piece: these bounds keep a hostile repository's pieces to 200 MB
-_MOST_KEPT = 4_000  # pieces: those of three trees like httpx; the next version of a file comes soon. Chosen by hand
 
 _PARAMETER = re.compile(r"[(,|]\s{0,99}(?:\.\.\.|\*\*?)?(\w+)\s{0,9}(?=[,:=)?|])")
 _ACCESS = re.compile(r"(?:\?\.|\.|::|->)\s*$")
@@ -82,75 +67,18 @@ class Code:
     references: tuple[Reference, ...]
 
 
-class _Defined(NamedTuple):
-    """A definition: its own kind, and its parameters, which it has if its symbol is a function."""
-
-    qualified: str
-    kind: str
-    doc: str
-    parameters: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """The contents of a piece of a file, in order; lines count from its own. ``broken``: alone it isn't what it is."""
-
-    doc: str
-    defined: tuple[_Defined, ...]
-    imports: tuple[Import, ...]
-    references: tuple[Reference, ...]
-    broken: bool
-
-
 def read_code(text: str, language: Language) -> Code:
-    """Return what a file holds, the same as if all of it were parsed anew."""
-    texts = _texts(text, language)
-    pieces = [(_kept if len(part) <= _LARGEST_KEPT else _piece)(part, language) for part in texts]
-    if len(pieces) > 1 and any(piece.broken for piece in pieces):
-        texts, pieces = [text], [_piece(text, language)]
-    lines = text.split("\n") if any(piece.imports for piece in pieces) else []
-    imports: list[ImportedModule] = []
-    above = 0
-    for part, piece in zip(texts, pieces, strict=True):
-        imports += _imported_modules(piece.imports, lines, above)
-        above += part.count("\n")
-    references = dict.fromkeys(reference for piece in pieces for reference in piece.references)
-    return Code(pieces[0].doc, _symbols(pieces), tuple(imports), tuple(references))
-
-
-def _texts(text: str, language: Language) -> list[str]:
-    """Return the pieces of a text, in order, which together are the text."""
-    apart = _APART.get(language.name)
-    ends = [0, *(match.end() for match in apart.finditer(text)), len(text)] if apart else [0, len(text)]
-    return [text[start:end] for start, end in pairwise(ends)]
-
-
-def _piece(text: str, language: Language) -> _Piece:
-    code = parse_code(text, language)
-    defined = tuple(_defined(one, text) for one in code.definitions if len(one.qualified) <= _LONGEST_NAME)
-    references = _references(code.calls, text.split("\n"))
-    return _Piece(first_sentence(code.doc), defined, code.imports, references, code.broken)
-
-
-_kept = lru_cache(maxsize=_MOST_KEPT)(_piece)
-
-
-def _defined(definition: Definition, text: str) -> _Defined:
-    kind = "class" if definition.kind is DefinitionKind.CLASS else "function"
-    signature = text[definition.start : definition.body][-_LONGEST_SIGNATURE:]
-    parameters = tuple(dict.fromkeys(_PARAMETER.findall(signature)))
-    return _Defined(definition.qualified, kind, first_sentence(definition.doc), parameters)
-
-
-def _symbols(pieces: Sequence[_Piece]) -> dict[str, Symbol]:
-    """Return the definitions by qualified name; of several with the same name the first documented one."""
+    """Return what a file holds. Of several definitions with the same name the first documented one counts."""
+    code, lines = parse_code(text, language), text.split("\n")
     symbols: dict[str, Symbol] = {}
-    for qualified, own_kind, doc, parameters in (defined for piece in pieces for defined in piece.defined):
-        former = symbols.get(qualified)
-        if former is None or (doc and not former.doc):
-            kind = former.kind if former else own_kind
-            symbols[qualified] = Symbol(kind, doc, parameters if kind == "function" else ())
-    return symbols
+    for one in code.definitions:
+        former, doc = symbols.get(one.qualified), first_sentence(one.doc)
+        if len(one.qualified) <= _LONGEST_NAME and (former is None or (doc and not former.doc)):
+            kind = former.kind if former else "class" if one.kind is DefinitionKind.CLASS else "function"
+            signature = text[one.start : one.body][-_LONGEST_SIGNATURE:] if kind == "function" else ""
+            symbols[one.qualified] = Symbol(kind, doc, tuple(dict.fromkeys(_PARAMETER.findall(signature))))
+    imports = tuple(_imported_modules(code.imports, lines))
+    return Code(first_sentence(code.doc), symbols, imports, _references(code.calls, lines))
 
 
 def _references(calls: Sequence[Call], lines: Sequence[str]) -> tuple[Reference, ...]:
@@ -181,10 +109,10 @@ def _next_call(line: str, name: str, begin: int) -> int:
     return first if first >= 0 else len(line)
 
 
-def _imported_modules(imports: Sequence[Import], lines: Sequence[str], above: int) -> Iterator[ImportedModule]:
-    """Yield the imports with the local names of what they take; ``above`` are the lines above those of the imports."""
+def _imported_modules(imports: Sequence[Import], lines: Sequence[str]) -> Iterator[ImportedModule]:
+    """Yield the imports with the local names of what they take."""
     for item in imports:
-        statement = _statement(lines, above + item.line - 1)
+        statement = _statement(lines, item.line - 1)
         renamed = dict(_AS.findall(statement)) if " as " in statement else {}
         required = _REQUIRED.search(statement)
         whole = "" if item.names else required[1] if required else renamed.get(item.module, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pygit2
 import pytest
@@ -33,16 +34,83 @@ def periods(found: Scan, source: str, kind: str, target: str) -> list[tuple[str,
     return [(span.valid_at, span.invalid_at) for span in found.facts if said(span) == (source, kind, target)]
 
 
-def test_a_file_that_is_removed_and_comes_back_has_two_periods(repository: Repository) -> None:
-    for day, tree in enumerate(({"a.py": "import numpy\n"}, {"b.py": ""}, {"a.py": "import numpy\n", "b.py": ""}), 1):
-        repository.commit(tree, day * DAY)
+NUMPY, SCIPY, PANDAS = ({"a.py": f"import {name}\n"} for name in ("numpy", "scipy", "pandas"))
+USER = {"user.py": "from old import work\nwork()\n"}
+CY = ("Cy", "cy@example.org")
+
+
+@pytest.mark.parametrize(
+    ("commits", "expected"),
+    [
+        (
+            [(1, NUMPY), (2, {"b.py": ""}), (3, {**NUMPY, "b.py": ""})],
+            {
+                ("file a.py", "imports", "library numpy"): [(T1, T2), (T3, None)],
+                ("module .", "contains", "file a.py"): [(T1, T2), (T3, None)],
+                ("module .", "contains", "file b.py"): [(T2, None)],
+            },
+        ),
+        (
+            [(1, {"old.py": "def work(): pass\n", **USER}), (2, {"new.py": "def work(): pass\n", **USER})],
+            {
+                ("file user.py", "imports", "file old.py"): [(T1, T2)],
+                ("file user.py", "calls", "function old.py::work"): [(T1, T2)],
+                ("file user.py", "imports", "library old"): [(T2, None)],
+                ("file new.py", "contains", "function new.py::work"): [(T2, None)],
+            },
+        ),
+        (
+            [(1, NUMPY), (2, SCIPY), (2, PANDAS)],
+            {
+                ("file a.py", "imports", "library numpy"): [(T1, T2)],
+                ("file a.py", "imports", "library scipy"): [],
+                ("file a.py", "imports", "library pandas"): [(T2, None)],
+            },
+        ),
+        ([(1, NUMPY), (2, {"b.py": ""}), (2, NUMPY)], {("file a.py", "imports", "library numpy"): [(T1, None)]}),
+        (
+            [(-1, {"a.py": ""}), (3, NUMPY), (1, SCIPY), (4, PANDAS)],
+            {
+                ("module .", "contains", "file a.py"): [("1969-12-31T00:00:00+00:00", None)],
+                ("file a.py", "imports", "library scipy"): [(T3, T4)],
+            },
+        ),
+        (
+            [
+                (1, {"a.py": "1", "b.py": "1"}, ANN),
+                (2, {"a.py": "2", "b.py": "1"}, BOB),
+                (3, {"b.py": "1"}, BOB),
+                (4, {"a.py": "3", "b.py": "1"}, CY),
+            ],
+            {
+                ("file a.py", "authored_by", "person Ann"): [(T1, T3), (T4, None)],
+                ("file a.py", "authored_by", "person Bob"): [(T2, T3), (T4, None)],
+                ("file a.py", "authored_by", "person Cy"): [(T4, None)],
+                ("file b.py", "authored_by", "person Bob"): [],
+            },
+        ),
+        (
+            [
+                (1, {"a.py": ""}, ("ann", "ann@old.org")),
+                (2, {"a.py": "", ".mailmap": "Ann Lee <ann@new.org> <ann@old.org>\n"}, BOB),
+            ],
+            {
+                ("file a.py", "authored_by", "person ann"): [(T1, T2)],
+                ("file a.py", "authored_by", "person Ann Lee"): [(T2, None)],
+            },
+        ),
+    ],
+    ids=["removed and back", "renamed", "at one time", "never ended", "backwards, before 1970", "authors", "mailmap"],
+)
+def test_a_fact_holds_from_the_commit_that_brings_it(
+    repository: Repository, commits: list[tuple[Any, ...]], expected: dict[tuple[str, str, str], list[Any]]
+) -> None:
+    for day, tree, *author in commits:
+        repository.commit(tree, day * DAY, *author)
 
     found = scan(repository.path, scope="s", history=True)
 
-    assert periods(found, "file a.py", "imports", "library numpy") == [(T1, T2), (T3, None)]
-    assert periods(found, "module .", "contains", "file a.py") == [(T1, T2), (T3, None)]
-    assert periods(found, "module .", "contains", "file b.py") == [(T2, None)]
-    assert {entity.name for entity in found.entities if entity.type == "file"} == {"a.py", "b.py"}
+    assert {fact: periods(found, *fact) for fact in expected} == expected
 
 
 def test_only_what_is_there_has_a_text(repository: Repository) -> None:
@@ -70,19 +138,6 @@ def test_of_the_emails_of_a_person_the_last_paths_counts(repository: Repository)
     assert emails == {"Bob": BOB[1]} | {f"Person {person}": f"second{person}@example.org" for person in range(8)}
 
 
-def test_a_renamed_file_ends_under_its_old_name_and_who_imports_it_is_read_anew(repository: Repository) -> None:
-    user = "from old import work\nwork()\n"
-    repository.commit({"old.py": "def work(): pass\n", "user.py": user}, DAY)
-    repository.commit({"new.py": "def work(): pass\n", "user.py": user}, 2 * DAY)
-
-    found = scan(repository.path, scope="s", history=True)
-
-    assert periods(found, "file user.py", "imports", "file old.py") == [(T1, T2)]
-    assert periods(found, "file user.py", "calls", "function old.py::work") == [(T1, T2)]
-    assert periods(found, "file user.py", "imports", "library old") == [(T2, None)]
-    assert periods(found, "file new.py", "contains", "function new.py::work") == [(T2, None)]
-
-
 def test_a_file_is_read_anew_only_if_what_it_takes_from_another_changed(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,63 +159,11 @@ def test_a_file_is_read_anew_only_if_what_it_takes_from_another_changed(
     assert periods(found, "file user.py", "calls", "class own.py::work") == [(T3, None)]
 
 
-def test_of_commits_at_the_same_time_the_last_counts(repository: Repository) -> None:
-    repository.commit({"a.py": "import numpy\n"}, DAY)
-    repository.commit({"a.py": "import scipy\n"}, 2 * DAY)
-    repository.commit({"a.py": "import pandas\n"}, 2 * DAY)
-
-    found = scan(repository.path, scope="s", history=True)
-
-    assert periods(found, "file a.py", "imports", "library numpy") == [(T1, T2)]
-    assert periods(found, "file a.py", "imports", "library scipy") == []
-    assert periods(found, "file a.py", "imports", "library pandas") == [(T2, None)]
-
-
-def test_a_fact_that_ends_and_returns_at_the_same_time_never_ended(repository: Repository) -> None:
-    for tree, day in (({"a.py": "import numpy\n"}, 1), ({"b.py": ""}, 2), ({"a.py": "import numpy\n"}, 2)):
-        repository.commit(tree, day * DAY)
-
-    found = scan(repository.path, scope="s", history=True)
-
-    assert periods(found, "file a.py", "imports", "library numpy") == [(T1, None)]
-
-
-def test_times_never_go_backwards_and_may_be_before_1970(repository: Repository) -> None:
-    repository.commit({"a.py": ""}, -DAY)
-    repository.commit({"a.py": "import numpy\n"}, 3 * DAY)
-    repository.commit({"a.py": "import scipy\n"}, DAY)
-    repository.commit({"a.py": "import pandas\n"}, 4 * DAY)
-
-    found = scan(repository.path, scope="s", history=True)
-    fresh = scan(repository.path, scope="s", revision="HEAD~1")
-
-    assert periods(found, "module .", "contains", "file a.py") == [("1969-12-31T00:00:00+00:00", None)]
-    assert periods(found, "file a.py", "imports", "library scipy") == [(T3, T4)]
-    assert fresh.time == T3
-
-
-def test_authors_are_all_who_changed_a_path_up_to_the_commit(repository: Repository) -> None:
-    repository.commit({"a.py": "1", "b.py": "1"}, DAY, ANN)
-    repository.commit({"a.py": "2", "b.py": "1"}, 2 * DAY, BOB)
-    repository.commit({"b.py": "1"}, 3 * DAY, BOB)
-    repository.commit({"a.py": "3", "b.py": "1"}, 4 * DAY, ("Cy", "cy@example.org"))
-
-    found = scan(repository.path, scope="s", history=True)
-
-    assert periods(found, "file a.py", "authored_by", "person Ann") == [(T1, T3), (T4, None)]
-    assert periods(found, "file a.py", "authored_by", "person Bob") == [(T2, T3), (T4, None)]
-    assert periods(found, "file a.py", "authored_by", "person Cy") == [(T4, None)]
-    assert periods(found, "file b.py", "authored_by", "person Bob") == []
-    (ann,) = (entity for entity in found.entities if entity.name == "Ann")
-    assert ann.metadata == {"email": "ann@example.org"}
-
-
 def test_a_merge_brings_the_authors_of_what_it_merges(repository: Repository) -> None:
     base = repository.commit({"a.py": "1", "b.py": "1"}, DAY, ANN)
     side = repository.commit({"a.py": "2", "b.py": "1"}, 2 * DAY, BOB, [base])
     main = repository.commit({"a.py": "1", "b.py": "2"}, 3 * DAY, ANN, [base])
-    merger = ("Cy", "cy@example.org")
-    repository.commit({"a.py": "2", "b.py": "2", "c.py": "1"}, 4 * DAY, merger, [main, side])
+    repository.commit({"a.py": "2", "b.py": "2", "c.py": "1"}, 4 * DAY, CY, [main, side])
 
     found = scan(repository.path, scope="s", history=True)
 
@@ -171,16 +174,6 @@ def test_a_merge_brings_the_authors_of_what_it_merges(repository: Repository) ->
         ("file b.py", "authored_by", "person Ann"),
         ("file c.py", "authored_by", "person Cy"),
     }
-
-
-def test_a_mailmap_renames_authors_from_its_commit_on(repository: Repository) -> None:
-    repository.commit({"a.py": ""}, DAY, ("ann", "ann@old.org"))
-    repository.commit({"a.py": "", ".mailmap": "Ann Lee <ann@new.org> <ann@old.org>\n"}, 2 * DAY, BOB)
-
-    found = scan(repository.path, scope="s", history=True)
-
-    assert periods(found, "file a.py", "authored_by", "person ann") == [(T1, T2)]
-    assert periods(found, "file a.py", "authored_by", "person Ann Lee") == [(T2, None)]
 
 
 def test_codeowners_own_files_and_folders_and_an_email_means_its_author(repository: Repository) -> None:

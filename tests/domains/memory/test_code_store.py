@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from pipeline.domains.memory.patterns import history
 from pipeline.domains.memory.records import Entity, When
 from pipeline.domains.memory.remember import add_text
 from pipeline.errors import GraphError, SourceError
-from tests.domains.memory.repositories import facts_at
+from tests.domains.memory.repositories import Repository, facts_at
 
 JAN, FEB, MAR, APR = (f"2026-0{month}-10T12:00:00+00:00" for month in range(1, 5))
 START = {
@@ -30,50 +29,20 @@ START = {
 }
 
 
-class Repository:
-    """A Git repository whose commits have given times."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *arguments: str, time: str = JAN) -> str:
-        who = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER") for field, value in IDENTITY.items()}
-        dates = {"GIT_AUTHOR_DATE": time, "GIT_COMMITTER_DATE": time}
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=self.path,
-            env={**who, **dates, "PATH": PATH},
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        return done.stdout.strip()
-
-    def commit(self, files: Mapping[str, str | None], time: str) -> str:
-        for name, text in files.items():
-            file = self.path / name
-            if text is None:
-                file.unlink()
-            else:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8")
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "change", time=time)
-        return self.git("rev-parse", "HEAD")
+HONO = {**START, "pyproject.toml": START["pyproject.toml"].replace("express", "hono")}
+WITHOUT_TABLE = {name: text for name, text in HONO.items() if name != "tide/table.py"}
 
 
-IDENTITY = {"NAME": "Ada Amsel", "EMAIL": "ada@harbour.example"}
-PATH = "/usr/local/bin:/usr/bin:/bin"
+def commit(repository: Repository, tree: dict[str, str], time: str) -> None:
+    repository.commit(tree, int(datetime.fromisoformat(time).timestamp()))
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    """A repository of four commits: express is replaced by hono, a file is removed and comes back."""
+    """A repository of three commits: express is replaced by hono, a file is removed and comes back."""
     made = Repository(tmp_path)
-    made.commit(START, JAN)
-    made.commit({"pyproject.toml": START["pyproject.toml"].replace("express", "hono"), "tide/table.py": None}, FEB)
-    made.commit({"tide/table.py": START["tide/table.py"]}, MAR)
+    for tree, time in ((START, JAN), (WITHOUT_TABLE, FEB), (HONO, MAR)):
+        commit(made, tree, time)
     return made
 
 
@@ -88,9 +57,8 @@ def names(memory: AgentMemory, kind: str, when: When) -> set[str]:
 def test_a_history_answers_as_a_fresh_scan_of_each_commit(memory: AgentMemory, repository: Repository) -> None:
     scan_repository(memory, repository.path, scope="tide", history=True)
 
-    commits = repository.git("rev-list", "--reverse", "HEAD").split()
-    for commit, time in zip(commits, (JAN, FEB, MAR), strict=True):
-        fresh = scan(repository.path, scope="tide", revision=commit)
+    for revision, time in (("HEAD~2", JAN), ("HEAD~1", FEB), ("HEAD", MAR)):
+        fresh = scan(repository.path, scope="tide", revision=revision)
         assert believed(memory, When(time)) == facts_at(fresh, time)
         ends = {end for source, _, target in facts_at(fresh, time) for end in (source, target)}
         for kind in ("file", "function", "library", "person", "module"):
@@ -103,8 +71,8 @@ def test_a_history_answers_as_a_fresh_scan_of_each_commit(memory: AgentMemory, r
 def test_of_a_history_only_what_is_there_at_its_end_is_embedded(memory: AgentMemory, tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     documented = 'def {}():\n    """Tell the height of the tide."""\n'
-    repository.commit({"tide.py": documented.format("gone")}, JAN)
-    repository.commit({"tide.py": documented.format("there")}, FEB)
+    commit(repository, {"tide.py": documented.format("gone")}, JAN)
+    commit(repository, {"tide.py": documented.format("there")}, FEB)
 
     scan_repository(memory, tmp_path, scope="tide", history=True)
 
@@ -117,9 +85,9 @@ def test_of_a_history_only_what_is_there_at_its_end_is_embedded(memory: AgentMem
 
 def test_a_second_scan_ends_what_is_gone_at_the_time_of_the_commit(memory: AgentMemory, tmp_path: Path) -> None:
     repository = Repository(tmp_path)
-    repository.commit(START, JAN)
+    commit(repository, START, JAN)
     scan_repository(memory, tmp_path, scope="tide")
-    repository.commit({"pyproject.toml": START["pyproject.toml"].replace("express", "hono")}, FEB)
+    commit(repository, HONO, FEB)
 
     done = scan_repository(memory, tmp_path, scope="tide")
 
@@ -159,7 +127,7 @@ def test_scopes_keep_repositories_apart(
     memory: AgentMemory, repository: Repository, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     other = Repository(tmp_path_factory.mktemp("other"))
-    other.commit({"tide/gauge.py": "def other():\n    pass\n"}, MAR)
+    commit(other, {"tide/gauge.py": "def other():\n    pass\n"}, MAR)
     scan_repository(memory, repository.path, scope="tide")
     before = believed(memory, When(APR))
 
@@ -190,11 +158,12 @@ def test_texts_of_before_mention_what_a_scan_makes_known(memory: AgentMemory, re
 @pytest.mark.slow
 def test_a_merged_entity_stays_merged_when_it_is_scanned_again(memory: AgentMemory, tmp_path: Path) -> None:
     repository = Repository(tmp_path)
-    repository.commit({"pyproject.toml": '[project]\nname = "tide"\ndependencies = ["tidebase"]\n'}, JAN)
+    tree = {"pyproject.toml": '[project]\nname = "tide"\ndependencies = ["tidebase"]\n'}
+    commit(repository, tree, JAN)
     scan_repository(memory, tmp_path, scope="tide")
     upsert(memory, [Entity("TideBase", "library", "tide", mention_count=5)])
     merged = apply(memory.graph(), memory.made_journal(), plan(memory.graph(), memory.settings))
-    repository.commit({"README.md": "hello"}, FEB)
+    commit(repository, {**tree, "README.md": "hello"}, FEB)
 
     scan_repository(memory, tmp_path, scope="tide")
 

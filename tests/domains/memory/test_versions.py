@@ -1,4 +1,4 @@
-"""The rules of facts: what a change makes of the versions, with nothing but records."""
+"""The rules of facts: evidence, statements and conflicts; which periods hold is compared in test_time_model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.domains.memory.patterns import find_conflicts
 from pipeline.domains.memory.records import Fact
 from pipeline.domains.memory.revise import after
-from pipeline.domains.memory.versions import Revision, add, believed, holds, invalidate, overlap, retract, state
+from pipeline.domains.memory.versions import add, believed, invalidate, overlap, retract, state
 from pipeline.errors import GraphError
 
 JAN, FEB, MAR, APR = (f"2026-0{month}-01T00:00:00+00:00" for month in range(1, 5))
@@ -23,30 +23,12 @@ def known(*facts: Fact) -> list[Fact]:
     return [replace(fact, created_at=fact.created_at or JAN) for fact in facts]
 
 
-def test_a_new_fact_is_added_as_it_is() -> None:
-    assert add([], EXPRESS, FEB) == Revision(added=(replace(EXPRESS, created_at=FEB),))
-
-
-def test_a_fact_that_is_known_over_the_same_period_changes_nothing() -> None:
-    assert not add(known(EXPRESS), EXPRESS, FEB)
-
-
 def test_further_evidence_makes_a_new_version_and_the_old_one_expires() -> None:
     revision = add(known(EXPRESS), replace(EXPRESS, evidence=("src/app.ts",), confidence=0.9), FEB)
 
     (expired,), (added,) = revision.expired, revision.added
     assert (expired.expired_at, expired.evidence) == (FEB, ("package.json",))
     assert (added.created_at, added.evidence, added.confidence) == (FEB, ("package.json", "src/app.ts"), 0.9)
-
-
-@pytest.mark.parametrize("period", [(FEB, None), (FEB, MAR), (None, JAN), (MAR, APR)])
-def test_versions_over_other_periods_stay(period: tuple[str | None, str | None]) -> None:
-    valid, invalid = period
-
-    revision = add(known(EXPRESS), replace(EXPRESS, valid_at=valid, invalid_at=invalid), FEB)
-
-    assert not revision.expired
-    assert len(revision.added) == 1
 
 
 def test_an_end_keeps_what_was_believed_and_says_why() -> None:
@@ -71,24 +53,11 @@ def test_an_end_that_is_heard_before_the_beginning_ends_it_too() -> None:
     assert told(end, start) == told(end, start, start, end) == told(start, end)
 
 
-@pytest.mark.parametrize(("at", "held"), [(JAN, False), (FEB, True), (MAR, False), (APR, False)])
-def test_a_version_holds_from_its_start_and_no_more_at_its_end(at: str, held: bool) -> None:
-    assert holds(replace(EXPRESS, valid_at=FEB, invalid_at=MAR), at) is held
-
-
 def test_an_end_at_the_instant_of_the_beginning_leaves_a_version_that_never_holds() -> None:
     (added,) = invalidate(known(EXPRESS), JAN, "a mistake", FEB).added
 
     assert (added.valid_at, added.invalid_at) == (JAN, JAN)
     assert not overlap(added, EXPRESS)
-
-
-def test_only_versions_that_hold_then_end() -> None:
-    early, late = replace(EXPRESS, invalid_at=FEB), replace(EXPRESS, valid_at=MAR)
-
-    revision = invalidate(known(early, late), APR, "gone", APR)
-
-    assert [fact.valid_at for fact in revision.expired] == [MAR]
 
 
 def test_an_end_over_a_period_that_is_known_joins_the_two() -> None:

@@ -1,4 +1,4 @@
-"""Exports of ChatGPT and Claude: the branch that was kept is read, and what isn't read of it is named."""
+"""Conversations with ChatGPT, Claude and Claude Code: the branch that was kept is read, and the rest is named."""
 
 from __future__ import annotations
 
@@ -13,50 +13,55 @@ from pipeline.errors import SourceError
 from tests.domains.memory.chats import T1, T2, reasons, said
 from tests.domains.memory.chats import read_chat as read
 
-
-def node(name: str, parent: str | None, children: list[str], text: Any = None, **message: Any) -> dict[str, Any]:
-    content = text if isinstance(text, dict) else {"content_type": "text", "parts": [text]}
-    held = {"id": f"m-{name}", "author": {"role": "user"}, "create_time": 1704103200, "content": content, **message}
-    return {"id": name, "parent": parent, "children": children, "message": None if text is None else held}
+Nodes = dict[str, tuple[str | None, list[str], Any]]
+"""Parent, children and content by the name of a node."""
 
 
-def exported(**fields: Any) -> dict[str, Any]:
-    nodes = {
-        "root": node("root", None, ["a"]),
-        "a": node("a", "root", ["b", "c"], "Which framework?"),
-        "b": node("b", "a", [], "Express"),
-        "c": node("c", "a", ["d"], "Hono", author={"role": "assistant"}, create_time=None),
-        "d": node("d", "c", [], {"content_type": "image_asset_pointer"}),
-    }
-    return {"title": "Move", "create_time": 1704103260.0, "mapping": nodes, "conversation_id": "x", **fields}
+def chatgpt(nodes: Nodes, current: str | None, **chat: Any) -> dict[str, Any]:
+    mapping = {
+        name: {"id": name, "parent": parent, "children": children, "message": content and {
+            "id": name, "author": {"role": "user"}, "create_time": 1704103200.0, "content": content}}
+        for name, (parent, children, content) in nodes.items()
+    }  # fmt: skip
+    return {"title": "Lamp", "conversation_id": "g", "current_node": current, "mapping": mapping, **chat}
 
 
-@pytest.mark.parametrize(
-    ("current", "texts"), [("d", ["Which framework?", "Hono"]), ("b", ["Which framework?", "Express"]), (None, None)]
-)
-def test_an_export_of_chatgpt_follows_its_current_branch(
-    tmp_path: Path, current: str | None, texts: list[str] | None
-) -> None:
-    memories = read(tmp_path, [exported(current_node=current)]).memories
+def text(part: Any) -> dict[str, Any]:
+    return {"content_type": "multimodal_text", "parts": [part]}
 
-    assert [memory.text for memory in memories] == (texts or ["Which framework?", "Hono"])
-    assert memories[0] == Memory("x/m-a", "Which framework?", T1, "user", "", "x", 1, "default", "Move")
-    assert current == "b" or (memories[1].speaker, memories[1].time) == ("assistant", T2)
+
+FRAMEWORKS: Nodes = {
+    "root": (None, ["a"], None),
+    "a": ("root", ["b", "c"], text("Which framework?")),
+    "b": ("a", [], text("Express")),
+    "c": ("a", ["d"], text("Hono")),
+    "d": ("c", [], {"content_type": "image_asset_pointer"}),
+}
+
+
+def frameworks(current: str | None, **chat: Any) -> dict[str, Any]:
+    made = chatgpt(FRAMEWORKS, current, create_time=1704103260.0, **chat)
+    made["mapping"]["c"]["message"] |= {"author": {"role": "assistant"}, "create_time": None}
+    return made
+
+
+@pytest.mark.parametrize(("current", "kept"), [("d", "Hono"), ("b", "Express"), (None, "Hono")])
+def test_an_export_of_chatgpt_follows_its_current_branch(tmp_path: Path, current: str | None, kept: str) -> None:
+    first, second = read(tmp_path, [frameworks(current)]).memories
+
+    assert first == Memory("g/a", "Which framework?", T1, "user", "", "g", 1, "default", "Lamp")
+    assert (second.text, second.speaker) == (kept, "assistant" if kept == "Hono" else "user")
+    assert second.time == (T2 if kept == "Hono" else T1)
 
 
 def test_what_an_export_of_chatgpt_hides_or_has_no_text_is_skipped(tmp_path: Path) -> None:
-    chat = exported()
-    chat["mapping"]["b"] = node("b", "a", [], "secret", metadata={"is_visually_hidden_from_conversation": True})
-    chat["current_node"] = "b"
+    chat = frameworks("b")
+    chat["mapping"]["b"]["message"]["metadata"] = {"is_visually_hidden_from_conversation": True}
 
-    hidden = read(tmp_path, [chat])
-    image = read(tmp_path, [exported(current_node="d")])
+    hidden, image = read(tmp_path, [chat]), read(tmp_path, [frameworks("d")])
 
-    assert [skipped.reason for skipped in hidden.skipped] == [
-        "the conversation hides it",
-        "2 messages of branches that weren't kept",
-    ]
-    assert [skipped.reason for skipped in image.skipped] == [
+    assert reasons(hidden) == ["the conversation hides it", "2 messages of branches that weren't kept"]
+    assert reasons(image) == [
         "content of type image_asset_pointer has no text",
         "1 message of branches that weren't kept",
     ]
@@ -64,13 +69,13 @@ def test_what_an_export_of_chatgpt_hides_or_has_no_text_is_skipped(tmp_path: Pat
 
 
 def test_conversations_of_an_export_may_share_messages(tmp_path: Path) -> None:
-    memories = read(tmp_path, [exported(current_node="b"), exported(current_node="b", conversation_id="y")]).memories
+    memories = read(tmp_path, [frameworks("b"), frameworks("b", conversation_id="y")]).memories
 
-    assert [memory.key for memory in memories] == ["x/m-a", "x/m-b", "y/m-a", "y/m-b"]
+    assert [memory.key for memory in memories] == ["g/a", "g/b", "y/a", "y/b"]
 
 
 def test_a_tree_that_leads_in_circles_is_refused(tmp_path: Path) -> None:
-    chat = exported(current_node="d")
+    chat = frameworks("d")
     chat["mapping"]["a"]["parent"] = "d"
 
     with pytest.raises(SourceError, match="leads to 'd' again"):
@@ -95,23 +100,6 @@ def test_an_export_of_claude(tmp_path: Path) -> None:
         "an attached file isn't read",
         "the call of the tool x isn't read",
     ]
-
-
-Nodes = dict[str, tuple[str | None, list[str], Any]]
-"""Parent, children and content by the name of a node."""
-
-
-def chatgpt(nodes: Nodes, current: str | None, **chat: Any) -> dict[str, Any]:
-    mapping = {
-        name: {"id": name, "parent": parent, "children": children, "message": content and {
-            "id": name, "author": {"role": "user"}, "create_time": 1704103200.0, "content": content}}
-        for name, (parent, children, content) in nodes.items()
-    }  # fmt: skip
-    return {"title": "Lamp", "conversation_id": "g", "current_node": current, "mapping": mapping, **chat}
-
-
-def text(part: Any) -> dict[str, Any]:
-    return {"content_type": "multimodal_text", "parts": [part]}
 
 
 def test_either_direction_of_chatgpts_tree_may_be_incomplete(tmp_path: Path) -> None:
@@ -266,3 +254,74 @@ def test_marks_of_chatgpt_are_read_as_they_are_shown(tmp_path: Path, written: st
     chat["mapping"]["a"]["message"]["metadata"] = {"content_references": [reference, 5, {"matched_text": []}]}
 
     assert said(read(tmp_path, [chat])) == [("user", shown)]
+
+
+def line(uuid: str, role: str, content: Any, **fields: Any) -> dict[str, Any]:
+    return {"type": role, "sessionId": "s1", "uuid": uuid, "timestamp": "2024-01-01T10:00:00.000Z",
+            "message": {"role": role, "content": content}, **fields}  # fmt: skip
+
+
+def test_a_session_of_claude_code(tmp_path: Path) -> None:
+    lines = [
+        {"type": "summary", "summary": "Tides moved", "leafUuid": "u2"},
+        {"type": "summary", "summary": "Another day", "leafUuid": "elsewhere"},
+        {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+        line("u1", "user", "Where is it?"),
+        line("u2", "assistant", [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "In tide.toml."},
+                                 {"type": "tool_use", "name": "Read", "input": {}}]),
+        line("u3", "user", [{"type": "tool_result", "tool_use_id": "t", "content": "x = 1"}]),
+        line("u4", "user", "<caveat>", isMeta=True),
+        line("u5", "user", "Look for tides.", isSidechain=True),
+        {"type": "system", "sessionId": "s1", "uuid": "u6", "content": "compacted"},
+    ]  # fmt: skip
+
+    found = read(tmp_path, lines, "s1.jsonl")
+
+    assert said(found) == [("user", "Where is it?"), ("assistant", "In tide.toml."), ("user", "Look for tides.")]
+    assert [(memory.key, memory.session, memory.title) for memory in found.memories] == [
+        ("s1/u1", "", "Tides moved"),
+        ("s1/u2", "", "Tides moved"),
+        ("s1/u5", "sidechain", "Tides moved"),
+    ]
+    assert reasons(found) == [
+        "it sums up a session that isn't in this file",
+        "a line of type file-history-snapshot is no turn",
+        "a part of type thinking has no text",
+        "the call of the tool Read isn't read",
+        "the result of a tool isn't read",
+        "the session hides it",
+        "a line of type system is no turn",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "shown", "reason"),
+    [
+        ("<command-message>x</command-message>\n<command-name>/init</command-name>\n<command-args>quay</command-args>",
+         "/init quay", ""),
+        ("<local-command-stdout>done</local-command-stdout>", "", "the output of a command isn't read"),
+        ("<bash-input>ls</bash-input>", "ls", ""),
+        ([{"type": "text", "text": "Where? <system-reminder>be brief</system-reminder>"}], "Where?", ""),
+        ("Where? <system-reminder>not closed", "Where? <system-reminder>not closed", ""),
+        ("What is <command-name> for?", "What is <command-name> for?", ""),
+        ("[Request interrupted by user for tool use]", "", "it is a note of the system"),
+    ],
+)  # fmt: skip
+def test_what_claude_code_adds_to_a_turn_isnt_read(tmp_path: Path, content: Any, shown: str, reason: str) -> None:
+    found = read(tmp_path, [line("u1", "user", content), line("u2", "user", "Kept.")], "s1.jsonl")
+
+    assert [one for _, one in said(found)] == ([shown] if shown else []) + ["Kept."]
+    assert reasons(found) == ([reason] if reason else [])
+
+
+def test_summaries_and_faults_of_the_service_are_no_turns(tmp_path: Path) -> None:
+    lines = [
+        line("u1", "user", "This session is being continued.", isCompactSummary=True),
+        line("u2", "assistant", "API Error: 500", isApiErrorMessage=True),
+        line("u3", "user", "Kept."),
+    ]
+
+    found = read(tmp_path, lines, "s1.jsonl")
+
+    assert said(found) == [("user", "Kept.")]
+    assert reasons(found) == ["it sums up the turns before it", "it is an error of the service"]

@@ -24,21 +24,17 @@ Rule = Callable[[Sequence[Fact], Fact, str], Revision]
 """A rule of :mod:`pipeline.domains.memory.versions` for a fact and the versions of its triple."""
 
 
-def add_facts(
-    memory: AgentMemory, facts: Iterable[Fact], *, rule: Rule = rules.add, known_at: str | None = None
-) -> Revision:
-    """Add facts between stored entities, one after the other, by a rule: ``add``, or ``state`` for what texts state.
+def add_facts(memory: AgentMemory, facts: Iterable[Fact]) -> Revision:
+    """Add facts between stored entities, one after the other.
 
-    ``known_at`` is when they were learned, by default now. Raises GraphError if a relation type isn't declared, doesn't
-    join entities of these types, or an entity is missing; then nothing is written.
+    Raises GraphError if a relation type isn't declared, doesn't join entities of these types, or an entity is missing;
+    then nothing is written.
     """
-    return memory.write(facts_change(memory, facts, rule=rule, known_at=known_at))
+    return memory.write(facts_change(memory, facts, rules.add))
 
 
-def facts_change(
-    memory: AgentMemory, facts: Iterable[Fact], *, rule: Rule, known_at: str | None = None
-) -> Change[Revision]:
-    """Return the change that adds facts; see :func:`add_facts`."""
+def facts_change(memory: AgentMemory, facts: Iterable[Fact], rule: Rule) -> Change[Revision]:
+    """Return the change that adds facts by a rule: ``add``, or ``state`` for what texts state."""
     facts = list(facts)
     _check(memory, facts)
 
@@ -51,7 +47,7 @@ def facts_change(
             known[fact.triple] = after(versions, revisions[-1])
         return _combined(revisions)
 
-    return _revision([fact.triple for fact in facts], revise, known_at)
+    return _revision([fact.triple for fact in facts], revise)
 
 
 def unread_change(memory: AgentMemory, texts: Collection[str], facts: Iterable[Fact]) -> Change[Revision]:
@@ -69,20 +65,18 @@ def unread_change(memory: AgentMemory, texts: Collection[str], facts: Iterable[F
         versions = chain.from_iterable(stored.values())
         return _combined(rules.unread(version, keys, stated, time) for version in versions)
 
-    return _revision(triples, revise, None)
+    return _revision(triples, revise)
 
 
-def invalidate(memory: AgentMemory, triple: Triple, at: str, evidence: str, *, known_at: str | None = None) -> Revision:
+def invalidate(memory: AgentMemory, triple: Triple, at: str, evidence: str) -> Revision:
     """End a fact in the world ``at`` a time; see :func:`pipeline.domains.memory.versions.invalidate`."""
     end = str(canonical_time(at, "The end of the fact"))
     return memory.write(
-        _revision([triple], lambda known, time: rules.invalidate(known.get(triple, ()), end, evidence, time), known_at)
+        _revision([triple], lambda stored, time: rules.invalidate(stored.get(triple, ()), end, evidence, time))
     )
 
 
-def supersede(
-    memory: AgentMemory, triple: Triple, by: Fact, at: str, evidence: str, *, known_at: str | None = None
-) -> Revision:
+def supersede(memory: AgentMemory, triple: Triple, by: Fact, at: str, evidence: str) -> Revision:
     """End a fact ``at`` a time and let another hold from then, both or neither; each keeps the evidence."""
     end = str(canonical_time(at, "The time of the change"))
     new = replace(by, valid_at=end, evidence=tuple(dict.fromkeys((*by.evidence, evidence))))
@@ -94,30 +88,26 @@ def supersede(
         ended = rules.invalidate(stored.get(triple, ()), end, evidence, time)
         return _combined([ended, rules.add(stored.get(new.triple, ()), new, time)])
 
-    return memory.write(_revision([triple, new.triple], revise, known_at))
+    return memory.write(_revision([triple, new.triple], revise))
 
 
-def retract(
-    memory: AgentMemory, triple: Triple, evidence: str, *, version_id: str | None = None, known_at: str | None = None
-) -> Revision:
+def retract(memory: AgentMemory, triple: Triple, evidence: str, version_id: str | None = None) -> Revision:
     """Withdraw a fact that never held; see :func:`pipeline.domains.memory.versions.retract`."""
-
-    def revise(stored: Versions, time: str) -> Revision:
-        return rules.retract(stored.get(triple, ()), evidence, time, version_id)
-
-    return memory.write(_revision([triple], revise, known_at))
+    return memory.write(
+        _revision([triple], lambda stored, time: rules.retract(stored.get(triple, ()), evidence, time, version_id))
+    )
 
 
-def _revision(triples: Sequence[Triple], revise: Revise, known_at: str | None) -> Change[Revision]:
+def _revision(triples: Sequence[Triple], revise: Revise) -> Change[Revision]:
     """Return the change that writes what ``revise`` makes of the stored versions of some triples."""
-    given, wanted = canonical_time(known_at, "known_at"), set(triples)
+    wanted = set(triples)
 
     def decide(_: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, Revision]:
         facts = [Fact.of(edge) for edge in edges if (edge.source, edge.type, edge.target) in wanted]
         in_order = sorted(facts, key=lambda fact: (fact.created_at or "", fact.valid_at or "", fact.id))
         stored = grouped((fact.triple, fact) for fact in in_order)
         # now, but not before the stored versions became known: another machine's clock may be ahead
-        revision = revise(stored, given or max(now(), "", *(fact.created_at or "" for fact in facts)))
+        revision = revise(stored, max(now(), "", *(fact.created_at or "" for fact in facts)))
         return edits_of(revision), revision
 
     ends = {end for source, _, target in triples for end in (source, target)}

@@ -49,7 +49,7 @@ class Understood:
         shared = self.shared
         return [
             unread_change(memory, sorted(self.again), self.facts),
-            facts_change(memory, self.facts, rule=state),
+            facts_change(memory, self.facts, state),
             mentions_change(memory, nodes, self.mentioned, self.complete, shared.mentioned, shared.dropped),
         ]
 

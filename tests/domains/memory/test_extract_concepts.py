@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.memory.extract.concepts import concept_name, concepts_from
+from pipeline.domains.memory.concepts import concept_name, concepts_from
 from pipeline.text.names import Casing
 
 

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from posixpath import dirname
 
 from pipeline.code.languages import NAMES
 from pipeline.domains.memory.code.findings import CALLS_BY_NAME, DEVELOPMENT, ROOT, Findings, Strength
 from pipeline.domains.memory.code.imports import Resolved, resolve
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import ParsedFile
-from pipeline.domains.memory.code.paths import folders_above, is_configuration, parent_of
+from pipeline.domains.memory.code.paths import folders_above, is_configuration
 from pipeline.domains.memory.code.syntax import UNKNOWN, Reference, Symbol
 from pipeline.resources import word_lists
 
@@ -250,7 +251,7 @@ class _CallResolver:
 
     def _beside(self, name: str) -> Place | None:
         """Return the one definition of a name in the files of the same folder."""
-        files = self._index.members(parent_of(self._file.path))
+        files = self._index.members(dirname(self._file.path))
         found = [file.path for file in files if file.language == self._file.language and name in file.symbols]
         return (found[0], name) if len(found) == 1 else None
 

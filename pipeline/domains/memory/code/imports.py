@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from pipeline.code.languages import SOURCE_ROOTS, is_relative, is_standard
 from pipeline.domains.memory.code.index import Index
 from pipeline.domains.memory.code.parse import ParsedFile
-from pipeline.domains.memory.code.paths import folders_above, join, parent_of
+from pipeline.domains.memory.code.paths import folders_above, join
 from pipeline.domains.memory.code.syntax import ImportedModule
 from pipeline.resources import word_lists
 
@@ -115,7 +115,7 @@ def _resolve_script(item: ImportedModule, path: str, index: Index) -> Iterator[R
     modules = (item.alias,) if item.alias else ()
     module = item.module.partition("?")[0]
     if module.startswith((".", "/")):
-        place = posixpath.normpath(posixpath.join(parent_of(path), module)) if module[0] == "." else ""
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(path), module)) if module[0] == "." else ""
         if place and not place.startswith("..") and (file := _script_file(place if place != "." else "", index)):
             yield Resolved(file, names=item.names, modules=modules)
         return
@@ -168,7 +168,7 @@ def _resolve_rust(item: ImportedModule, path: str, index: Index) -> Iterator[Res
     elif is_relative(first, "rust"):
         start = _rust_root(path, index) if first == "crate" else _rust_children(path)
         for _ in range(parts.count("super") if first != "crate" else 0):
-            start = parent_of(start)
+            start = posixpath.dirname(start)
         yield from _rust_within(item, parts, start, index)
     elif crate := index.published(name := re.sub(r"[-_.]+", "-", first).lower()):
         yield from _rust_within(item, ["crate", *rest], join(crate[0], "src"), index)
@@ -203,7 +203,7 @@ def _rust_children(path: str) -> str:
 
 
 def _rust_root(path: str, index: Index) -> str:
-    return next((folder for folder in folders_above(path) if _crate_file(folder, index)), parent_of(path))
+    return next((folder for folder in folders_above(path) if _crate_file(folder, index)), posixpath.dirname(path))
 
 
 def _crate_file(folder: str, index: Index) -> str:
@@ -258,7 +258,7 @@ def _resolve_ruby(item: ImportedModule, path: str, index: Index) -> Iterator[Res
 def _resolve_php(item: ImportedModule, path: str, index: Index) -> Iterator[Resolved]:
     """Yield the file that ``require`` or ``include`` names, relative to the file or to the root."""
     if item.module.endswith((".php", ".inc")):
-        yield from _included(item.module.lstrip("/"), (parent_of(path), ""), index)
+        yield from _included(item.module.lstrip("/"), (posixpath.dirname(path), ""), index)
 
 
 def _included(name: str, folders: Iterable[str], index: Index) -> Iterator[Resolved]:

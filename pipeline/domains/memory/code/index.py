@@ -3,13 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from posixpath import dirname
 from typing import Any
 
 from pipeline.code.languages import NAMES
 from pipeline.code.manifests import MANIFESTS
 from pipeline.domains.memory.code.authors import Owners
 from pipeline.domains.memory.code.parse import ParsedFile
-from pipeline.domains.memory.code.paths import OWNERS, folders_above, join, parent_of
+from pipeline.domains.memory.code.paths import OWNERS, folders_above, join
 from pipeline.domains.memory.code.syntax import ImportedModule
 
 Key = tuple[str, ...]
@@ -105,7 +106,7 @@ class Index:
     def published(self, name: str) -> list[str]:
         """Return the folders of the manifests that declare the package ``name``, sorted."""
         self._looked_up.add(("published", name))
-        return sorted({parent_of(path) for path in self._published.get(name, ())})
+        return sorted({dirname(path) for path in self._published.get(name, ())})
 
     def requires(self, name: str) -> bool:
         """Return whether a manifest of the tree depends on the package ``name``."""
@@ -158,7 +159,7 @@ class Index:
     def _count(self, file: ParsedFile, sign: int) -> None:
         """Add a file to the counts and sets that are looked up, or take it away."""
         if file.language:
-            _put(self._members[parent_of(file.path)], file.path, sign)
+            _put(self._members[dirname(file.path)], file.path, sign)
             for folder in folders_above(file.path):
                 self._code[folder] += sign
         family = _family(file.language)
@@ -194,7 +195,7 @@ def _changed(path: str, former: ParsedFile | None, file: ParsedFile | None) -> I
     if is_other:
         yield "file", path
     if is_other or (old.kinds, old.imports) != (new.kinds, new.imports):
-        yield "members", parent_of(path)
+        yield "members", dirname(path)
         yield from (("symbol", path, name) for name in _differing(old.kinds, new.kinds))
         yield from (("import", path, name) for name in _differing(old.imported, new.imported))
     if bool(old.language) != bool(new.language):
@@ -202,7 +203,7 @@ def _changed(path: str, former: ParsedFile | None, file: ParsedFile | None) -> I
     for qualified in old.symbols.keys() ^ new.symbols.keys():
         yield "name", _family(old.language or new.language), qualified.rpartition(".")[2]
     if old.manifest != new.manifest:
-        yield "package", parent_of(path)
+        yield "package", dirname(path)
         for manifest in filter(None, (old.manifest, new.manifest)):
             yield "published", manifest.name
             for name in (*manifest.dependencies, *manifest.dev_dependencies):

@@ -43,11 +43,6 @@ def decided_by(path: str) -> str:
     return folder if decides else ""
 
 
-def parent_of(path: str) -> str:
-    """Return the folder of a path; empty for the root."""
-    return path.rpartition("/")[0]
-
-
 def folders_above(path: str) -> list[str]:
     """Return the folders above a path, the innermost first, the root as the empty text last."""
     folders = []

@@ -1,6 +1,6 @@
 """Measure recall of memories: turns and sessions that answer questions about long conversations."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.api import HopRank
-from pipeline.domains.memory.chats.messages import Read
 from pipeline.domains.memory.chats.read import read_memories
 from pipeline.domains.memory.memory import AgentMemory
 from pipeline.domains.memory.recall.recall import FoundText, recall
@@ -53,22 +52,13 @@ def evaluate(
     with temporary(hoprank.client, name) as kept:
         memory = AgentMemory(hoprank, kept)
         limits = hoprank.settings.sources.limits
-        read = _by_ids(read_memories(corpus, timezone=memory.settings.timezone, limits=limits, strict=True), corpus)
+        read = read_memories(corpus, timezone=memory.settings.timezone, limits=limits, strict=True, by_ids=True)
         dataset = check_documents(dataset, {one.key for one in read.memories})
         filters = _filters(folder / "queries.jsonl")
         session = {one.key: session_of(one) for one in read.memories}
         sessions = _relevant_sessions(folder, dataset, session)
         remember(memory, read, progress)
         return _measure(memory, dataset, filters, session, sessions, progress)
-
-
-def _by_ids(read: Read, corpus: Path) -> Read:
-    """Return turns under the ids that judgements name, as which a dataset has each once."""
-    counts = Counter(read.ids.get(one.key, one.key) for one in read.memories)
-    for id_, count in counts.items():
-        if count > 1:
-            raise QuerySetError(f"{corpus} has {count} turns of the id {id_[:100]!r}.", "Give each an id of its own.")
-    return read.renamed(read.ids)
 
 
 def session_of(memory: Memory) -> str:

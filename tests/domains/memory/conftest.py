@@ -12,13 +12,15 @@ import pytest
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.client import Client
+from pipeline.domains.memory.dedupe.apply import apply
+from pipeline.domains.memory.dedupe.plan import plan
 from pipeline.domains.memory.memory import MERGES, AgentMemory
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError
 from pipeline.knowledge.catalogue import derived_graph, make_graph
 from pipeline.settings import load_settings
-from tests.domains.memory.duplicates import Made, NewGraph
+from tests.domains.memory.duplicates import Made, Merged, NewGraph, contents, surreal
 
 NewMemory = Callable[[], AbstractContextManager[AgentMemory]]
 
@@ -70,3 +72,13 @@ def new_graph(client: Client, embedder: Embedder) -> Iterator[NewGraph]:
     for graph in graphs:
         with contextlib.suppress(GraphError):
             graph.drop()
+
+
+@pytest.fixture
+def merged(new_graph: NewGraph, memory_settings: MemorySettings) -> Merged:
+    """A graph whose three names of one library were merged."""
+    graph, journal = surreal(new_graph)
+    before = contents(graph)
+    done = apply(graph, journal, plan(graph, memory_settings))
+    assert done is not None
+    return Merged(graph, journal, before, done)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline.domains.memory.dedupe.apply import Merge
 from pipeline.domains.memory.records import Entity, Fact, Memory
 from pipeline.domains.memory.schema import MENTIONS
 from pipeline.knowledge.exchange import read_graph
@@ -29,6 +30,15 @@ class Made(NamedTuple):
 
     graph: KnowledgeGraph
     journal: KnowledgeGraph
+
+
+class Merged(NamedTuple):
+    """A graph and its journal after a merge, what the graph held before it, and the merge."""
+
+    graph: KnowledgeGraph
+    journal: KnowledgeGraph
+    before: tuple[dict[str, KnowledgeNode], dict[str, KnowledgeEdge]]
+    done: Merge
 
 
 NewGraph = Callable[..., Made]

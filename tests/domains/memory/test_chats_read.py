@@ -130,22 +130,21 @@ def test_lines_of_a_benchmark_keep_id_text_and_metadata(tmp_path: Path) -> None:
     }
     line = {"id": "c1/s2:3", "title": "one", "text": "Ann: Hi ", "metadata": metadata}
 
-    found = read_memories(write(tmp_path, [line], "corpus.jsonl"), timezone="Europe/Berlin")
+    memories = read(tmp_path, [line], "corpus.jsonl", timezone="Europe/Berlin")
 
     expected = Memory(
         "1/2/c1%2Fs2:3", "Ann: Hi ", "2023-05-08T11:56:00+00:00", "Ann", "2", "1", 3, "default", "one", metadata
     )
-    assert found.memories == (expected,)
-    assert found.renamed(found.ids).memories == (replace(expected, key="c1/s2:3"),)
+    assert memories == (expected,)
+    assert read(tmp_path, [line], "corpus.jsonl", timezone="Europe/Berlin", by_ids=True) == (
+        replace(expected, key="c1/s2:3"),
+    )
 
 
 def test_ids_of_messages_are_those_of_their_conversation(tmp_path: Path) -> None:
     turns = [{"id": "m1", "text": "a", "date": T1}, {"id": 7, "text": "b", "date": T1}]
 
-    found = read_memories(write(tmp_path, {"id": "x/1", "messages": turns}))
-
-    assert [memory.key for memory in found.memories] == ["x%2F1/m1", "x%2F1/7"]
-    assert found.ids == {"x%2F1/m1": "m1", "x%2F1/7": "7"}
+    assert [memory.key for memory in read(tmp_path, {"id": "x/1", "messages": turns})] == ["x%2F1/m1", "x%2F1/7"]
 
 
 def test_the_same_ids_elsewhere_are_others(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pipeline.domains.memory.recall.levels import Level, fuse, levels_of, ranks_
 from pipeline.domains.memory.recall.recall import FoundEntity, FoundText, Recall, hybrid, levels_named, recall
 from pipeline.domains.memory.records import Fact, When
 from pipeline.domains.memory.remember import remember
-from pipeline.domains.memory.revise import add_facts, invalidate, retract
+from pipeline.domains.memory.revise import add_facts
 from pipeline.errors import GraphError, QuestionError
 from pipeline.knowledge import Direction
 from tests.domains.memory.conftest import NewMemory
@@ -78,17 +78,6 @@ def test_a_stated_end_keeps_what_was_believed_before_and_why(harbour: AgentMemor
 
 
 @pytest.mark.slow
-def test_the_same_conversation_again_revives_nothing(memory: AgentMemory) -> None:
-    remember(memory, read_memories(HARBOUR))
-    service = memory.resolve("tide-service")
-    before = history(memory, service)
-
-    remember(memory, read_memories(HARBOUR))
-
-    assert history(memory, service) == before
-
-
-@pytest.mark.slow
 def test_ends_that_disagree_are_told_and_both_are_kept(memory: AgentMemory) -> None:
     remember(memory, read_memories(HARBOUR))
     service, hono = memory.resolve("tide-service"), memory.resolve("hono")
@@ -137,18 +126,6 @@ def test_the_most_connected_are_counted_at_the_time(harbour: AgentMemory) -> Non
     (first, *_) = patterns.most_connected(harbour, when=BEFORE)
 
     assert (first.entity.name, first.outgoing, first.incoming) == ("tide-service", 2, 0)
-
-
-def test_errors_and_conventions_are_read_from_the_text(harbour: AgentMemory) -> None:
-    timeout = harbour.resolve("radio timeout")
-
-    triggered = patterns.related(harbour, timeout, ["triggers"], LATER)
-    fixed = patterns.related(harbour, timeout, ["fixed_by"], LATER)
-
-    assert [one.entity.name for one in triggered] == ["stale tables"]
-    assert len(fixed) == 1
-    assert "fixed by a longer antenna" in fixed[0].fact.evidence[0]
-    assert not patterns.related(harbour, timeout, ["fixed_by"], AFTER)
 
 
 @pytest.mark.parametrize(
@@ -225,20 +202,6 @@ def test_what_was_remembered_later_was_not_known_before(memory: AgentMemory) -> 
     assert then
     assert not [key for key in then if not key.startswith("kickoff")]
     assert not recall(memory, "Where does Marten sit?", when=When(None, "2020-01-01")).items
-
-
-@pytest.mark.slow
-def test_an_end_and_a_withdrawal_show_in_every_answer(memory: AgentMemory) -> None:
-    remember(memory, read_memories(HARBOUR))
-    service, tidebase = memory.resolve("tide-service"), memory.resolve("tidebase")
-    triple = (service.id, "depends_on", tidebase.id)
-
-    invalidate(memory, triple, "2026-03-01", "moved to files")
-    assert "tidebase" in needs(memory, AFTER)
-    assert "tidebase" not in needs(memory, LATER)
-
-    retract(memory, triple, "it never was")
-    assert "tidebase" not in needs(memory, AFTER)
 
 
 def test_equal_scores_share_a_rank_and_shares_sum_to_one() -> None:

@@ -19,23 +19,34 @@ from pipeline.domains.memory.records import Entity, Fact
 from pipeline.domains.memory.schema import MENTIONS
 from pipeline.domains.memory.settings import MemorySettings
 from pipeline.errors import GraphError
-from tests.domains.memory.duplicates import APP, CASE, HONO, LATER, NPM, SAID, SDB, T1, T2, NewGraph, contents, surreal
+from tests.domains.memory.duplicates import (
+    APP,
+    CASE,
+    HONO,
+    LATER,
+    NPM,
+    SAID,
+    SDB,
+    T1,
+    T2,
+    Merged,
+    NewGraph,
+    contents,
+    surreal,
+)
 
 
-def test_a_merge_leaves_one_entity_that_has_what_all_had(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
-    graph, journal = surreal(new_graph)
+def test_a_merge_leaves_one_entity_that_has_what_all_had(merged: Merged) -> None:
+    graph, _, _, done = merged
 
-    done = apply(graph, journal, plan(graph, memory_settings))
-
-    assert done is not None
     assert done.complete
     assert [group.members for group in done.groups] == [(SDB.id, CASE.id, NPM.id)]
     nodes, edges = contents(graph)
     assert nodes.keys() == {SDB.id, HONO.id, APP.id, SAID.id, LATER.id}
-    merged = Entity.of(nodes[SDB.id])
-    assert (merged.mention_count, merged.description) == (8, CASE.description)
-    assert merged.aliases == ("SurrealDB", "surrealdb npm package")
-    assert (merged.created_at, merged.metadata) == (T1, {"tags": ["a", "b"], "seen": 1})
+    survivor = Entity.of(nodes[SDB.id])
+    assert (survivor.mention_count, survivor.description) == (8, CASE.description)
+    assert survivor.aliases == ("SurrealDB", "surrealdb npm package")
+    assert (survivor.created_at, survivor.metadata) == (T1, {"tags": ["a", "b"], "seen": 1})
     assert nodes[SDB.id].embedding == SDB.to_node([1.0, 0.1, 0.0]).embedding
     facts = [Fact.of(edge) for edge in edges.values() if edge.type == "imports"]
     assert {(one.target, one.valid_at, one.invalid_at, one.created_at, one.expired_at) for one in facts} == {
@@ -95,12 +106,8 @@ def test_another_mention_leaves_a_plan_fresh(new_graph: NewGraph, memory_setting
     assert node.properties["mention_count"] == 9
 
 
-def test_what_is_forgotten_leaves_the_journal(
-    new_graph: NewGraph, memory_settings: MemorySettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph, journal = surreal(new_graph)
-    done = apply(graph, journal, plan(graph, memory_settings))
-
+def test_what_is_forgotten_leaves_the_journal(merged: Merged, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, journal, _, done = merged
     with monkeypatch.context() as patched:  # no query for each merge
         for name in ("get_node", "get_nodes"):
             patched.setattr(journal, name, lambda *_: pytest.fail("a merge was read by itself"))

@@ -22,10 +22,10 @@ from tests.domains.memory.duplicates import (
     T1,
     T2,
     T3,
+    Merged,
     NewGraph,
     contents,
     fact,
-    surreal,
 )
 
 
@@ -34,13 +34,10 @@ def only(made: Plan, entity: Entity) -> Plan:
     return replace(made, groups=tuple(group for group in made.groups if entity.id in group.members))
 
 
-def test_an_undone_merge_leaves_an_equal_graph(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
-    graph, journal = surreal(new_graph)
-    before = contents(graph)
-
-    done = apply(graph, journal, plan(graph, memory_settings))
-    assert done is not None
+def test_an_undone_merge_leaves_an_equal_graph(merged: Merged) -> None:
+    graph, journal, before, done = merged
     assert contents(graph) != before
+
     undone = undo(graph, journal)
 
     assert contents(graph) == before
@@ -51,10 +48,8 @@ def test_an_undone_merge_leaves_an_equal_graph(new_graph: NewGraph, memory_setti
     assert journal.size().nodes == 0
 
 
-def test_what_comes_after_a_merge_stays_with_the_survivor(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
-    graph, journal = surreal(new_graph)
-    before_nodes, before_edges = contents(graph)
-    apply(graph, journal, plan(graph, memory_settings))
+def test_what_comes_after_a_merge_stays_with_the_survivor(merged: Merged) -> None:
+    graph, journal, (before_nodes, before_edges), _ = merged
     new = fact(SDB, "depends_on", HONO, T3, valid_at=T3)
     graph.add_edge(new)
     graph.update_node(SDB.id, properties={"mention_count": 10})
@@ -64,19 +59,15 @@ def test_what_comes_after_a_merge_stays_with_the_survivor(new_graph: NewGraph, m
     nodes, edges = contents(graph)
     assert edges == before_edges | {new.id: graph.get_edge(new.id)}
     assert undone.notes == (f"1 facts or mentions that came since stay with {SDB.id}",)
-    assert nodes[SDB.id].properties == {**before_nodes[SDB.id].properties, "mention_count": 5 + 2}
-    assert nodes[SDB.id].embedding == before_nodes[SDB.id].embedding
-    assert {id_: nodes[id_] for id_ in nodes if id_ != SDB.id} == {
-        id_: before_nodes[id_] for id_ in nodes if id_ != SDB.id
-    }
+    survivor, was = nodes.pop(SDB.id), before_nodes.pop(SDB.id)
+    assert survivor.properties == {**was.properties, "mention_count": 5 + 2}
+    assert survivor.embedding == was.embedding
+    assert nodes == before_nodes
 
 
-def test_a_moved_fact_that_expired_since_is_expired_after_the_undo(
-    new_graph: NewGraph, memory_settings: MemorySettings
-) -> None:
-    graph, journal = surreal(new_graph)
-    (was,) = (edge for edge in contents(graph)[1].values() if edge.source == NPM.id)
-    apply(graph, journal, plan(graph, memory_settings))
+def test_a_moved_fact_that_expired_since_is_expired_after_the_undo(merged: Merged) -> None:
+    graph, journal, (_, before_edges), _ = merged
+    (was,) = (edge for edge in before_edges.values() if edge.source == NPM.id)
     (moved,) = (edge for edge in contents(graph)[1].values() if edge.target == HONO.id)
     end = "2026-12-31T00:00:00+00:00"
     graph.add_edges(
@@ -91,15 +82,13 @@ def test_a_moved_fact_that_expired_since_is_expired_after_the_undo(
     assert undone.notes == ("1 edges changed since: they keep the change",)
 
 
-def test_what_was_removed_since_is_not_restored(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
-    graph, journal = surreal(new_graph)
-    apply(graph, journal, plan(graph, memory_settings))
-    graph.remove_nodes([HONO.id, SDB.id])
+def test_what_was_removed_since_is_not_restored(merged: Merged) -> None:
+    merged.graph.remove_nodes([HONO.id, SDB.id])
 
-    undone = undo(graph, journal)
+    undone = undo(merged.graph, merged.journal)
 
-    assert contents(graph)[0].keys() == {APP.id, SAID.id, LATER.id}
-    assert contents(graph)[1] == {}
+    assert contents(merged.graph)[0].keys() == {APP.id, SAID.id, LATER.id}
+    assert contents(merged.graph)[1] == {}
     assert f"{SDB.id} was removed since: it isn't restored" in undone.notes
 
 
@@ -146,44 +135,34 @@ def test_merges_that_share_nothing_are_undone_in_any_order(
     assert contents(graph) == before
 
 
-def test_an_interrupted_merge_is_undone_without_harm(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
-    graph, journal = surreal(new_graph)
-    before = contents(graph)
-    done = apply(graph, journal, plan(graph, memory_settings))
-    assert done
-    mark(journal, done.id, complete=False)
+def test_an_interrupted_merge_is_undone_without_harm(merged: Merged) -> None:
+    mark(merged.journal, merged.done.id, complete=False)
 
-    assert [merge.complete for merge in merges(journal)] == [False]
-    undo(graph, journal)
+    assert [merge.complete for merge in merges(merged.journal)] == [False]
+    undo(merged.graph, merged.journal)
 
-    assert contents(graph) == before
+    assert contents(merged.graph) == merged.before
 
 
 def test_an_undo_that_was_interrupted_at_its_end_changes_nothing_more(
-    new_graph: NewGraph, memory_settings: MemorySettings, monkeypatch: pytest.MonkeyPatch
+    merged: Merged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph, journal = surreal(new_graph)
-    before = contents(graph)
-    apply(graph, journal, plan(graph, memory_settings))
     with monkeypatch.context() as patched:
         patched.setattr("pipeline.domains.memory.dedupe.apply._remove", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            undo(graph, journal)
+            undo(merged.graph, merged.journal)
 
-    undo(graph, journal)
+    undo(merged.graph, merged.journal)
 
-    assert contents(graph) == before
-    assert merges(journal) == []
+    assert contents(merged.graph) == merged.before
+    assert merges(merged.journal) == []
 
 
-def test_a_loser_that_came_back_is_counted_again(new_graph: NewGraph, memory_settings: MemorySettings) -> None:
-    graph, journal = surreal(new_graph)
-    before = contents(graph)
-    apply(graph, journal, plan(graph, memory_settings))
-    graph.add_node(CASE.to_node())
+def test_a_loser_that_came_back_is_counted_again(merged: Merged) -> None:
+    merged.graph.add_node(CASE.to_node())
 
-    undo(graph, journal)
+    undo(merged.graph, merged.journal)
 
-    nodes, edges = contents(graph)
-    assert nodes[CASE.id].properties == {**before[0][CASE.id].properties, "mention_count": 4}
-    assert edges == before[1]
+    nodes, edges = contents(merged.graph)
+    assert nodes[CASE.id].properties == {**merged.before[0][CASE.id].properties, "mention_count": 4}
+    assert edges == merged.before[1]

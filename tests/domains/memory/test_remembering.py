@@ -105,19 +105,6 @@ def test_a_text_that_changes_mentions_what_it_says_now(memory: AgentMemory) -> N
 
 
 @pytest.mark.slow
-def test_earlier_texts_mention_what_a_later_one_makes_known(memory: AgentMemory) -> None:
-    first, _ = add_text(memory, "The pump of Vind runs on moonlight.", date=MONDAY)
-    hub = {"type": "concept", "name": "pump of Vind"}
-
-    add_text(memory, "About pumps.", date=TUESDAY, entities=[hub])
-
-    pump = memory.resolve("pump of Vind")
-    texts = memory.graph().get_neighbors(pump.id, "mentions", direction="in")
-    assert first.key in {node.properties["key"] for node in texts}
-    assert pump.mention_count == 2
-
-
-@pytest.mark.slow
 def test_a_namesake_in_another_scope_is_not_meant(memory: AgentMemory) -> None:
     upsert(memory, [Entity("Orme Lock", "concept", scope) for scope in ("default", "elsewhere")])
 
@@ -185,37 +172,14 @@ def test_a_memory_holds_from_its_time_on(memory: AgentMemory) -> None:
     assert speaking == {"2026-03-01": 0, "2026-03-02T12:00:00": 1, "2026-03-04": 2}
 
 
-@pytest.mark.slow
-def test_given_facts_are_written_with_their_evidence(memory: AgentMemory) -> None:
-    made, done = add_text(
-        memory,
-        "The API server depends on Hono since today.",
-        date="2026-02-10",
-        facts=[
-            {
-                "source": {"type": "library", "name": "api-server"},
-                "type": "depends_on",
-                "target": {"type": "library", "name": "hono"},
-            }
-        ],
-    )
-
-    (related,) = patterns.related(memory, memory.resolve("api-server"))
-    assert related.entity.name == "hono"
-    assert related.fact.valid_at == "2026-02-10T00:00:00+00:00"
-    assert made.key in related.fact.evidence[0]
-    assert done.facts == 1
+FILE_A, FILE_B = ({"type": "file", "name": name} for name in "ab")
 
 
 @pytest.mark.parametrize(
     "given",
     [
         {"entities": [{"type": "ship", "name": "x"}]},
-        {
-            "facts": [
-                {"source": {"type": "file", "name": "a"}, "type": "depends_on", "target": {"type": "file", "name": "b"}}
-            ]
-        },
+        {"facts": [{"source": FILE_A, "type": "depends_on", "target": FILE_B}]},
         {"date": "yesterday"},
     ],
 )

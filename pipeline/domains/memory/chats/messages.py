@@ -4,7 +4,7 @@ A reader yields messages that aren't read yet, each with its position: one that 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -131,29 +131,17 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Memories of a file in its order, the entities and facts given with them, and what was left out and why.
-
-    ``ids`` has the ids that messages outside of exports have in the file, by the keys of their memories.
-    """
+    """Memories of a file in its order, the entities and facts given with them, and what was left out and why."""
 
     memories: tuple[Memory, ...] = ()
     given: tuple[Given, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    ids: Mapping[str, str] = field(default_factory=dict)
 
     def placed(self, name: Callable[[str], str]) -> "Read":
         """Return it with other names of positions; ``name`` returns a text with them."""
         skipped = tuple(Skipped(name(one.source), name(one.reason)) for one in self.skipped)
         given = tuple(replace(one, where=name(one.where)) for one in self.given)
         return replace(self, skipped=skipped, given=given)
-
-    def renamed(self, keys: Mapping[str, str]) -> "Read":
-        """Return it with other keys of some memories."""
-        if not keys:
-            return self
-        memories = {one.key: replace(one, key=keys.get(one.key, one.key)) for one in self.memories}
-        given = tuple(replace(one, memory=memories[one.memory.key]) for one in self.given)
-        return replace(self, memories=tuple(memories.values()), given=given)
 
 
 class _Session(Record):

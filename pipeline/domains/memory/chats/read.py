@@ -97,8 +97,7 @@ def _together(read: Sequence[Read]) -> Read:
     memories = {memory.key: memory for one in read for memory in one.memories}
     given = tuple(item for one in read for item in one.given if memories[item.memory.key] is item.memory)
     skipped = tuple(item for one in read for item in one.skipped)
-    ids = {key: id_ for one in read for key, id_ in one.ids.items()}
-    return Read(tuple(memories.values()), given, skipped, ids)
+    return Read(tuple(memories.values()), given, skipped)
 
 
 def read_memories(
@@ -109,21 +108,22 @@ def read_memories(
     limits: Limits = DEFAULT_LIMITS,
     undated: str | None = None,
     strict: bool = False,
+    by_ids: bool = False,
 ) -> Read:
     """Return the memories of a file of chats or notes, in its order. Messages without text are skipped.
 
-    A memory's key is ``conversation/session/id`` by the message's id (in exports ``conversation/id``), else
-    ``conversation/session:turn``. So the same file gives the same memories, a longer version of it only adds to them,
-    and what has the same ids in another conversation stays apart. A conversation without a name is called as its file,
-    with a mark of its first message. Text is kept verbatim, without markup of exports. Times without an offset are read
-    in ``timezone``, a name of the IANA database. ``undated`` is the time of messages for which neither they nor their
-    session or conversation give one.
+    A memory's key is ``conversation/session/id`` by the message's id (in exports ``conversation/id``; ``by_ids`` the id
+    alone), else ``conversation/session:turn``. So the same file gives the same memories, a longer version of it only
+    adds to them, and what has the same ids in another conversation stays apart. A conversation without a name is called
+    as its file, with a mark of its first message. Text is kept verbatim, without markup of exports. Times without an
+    offset are read in ``timezone``, a name of the IANA database. ``undated`` is the time of messages for which neither
+    they nor their session or conversation give one.
 
     A malformed message or conversation, one without a time, and one that repeats another, is skipped, with its
     position; of other texts with a key that occurred, each gets one of its own. Raises SourceError if nothing can be
     read, and with ``strict`` for the first of these.
     """
-    return _Reading(scope, *_times(timezone, undated), strict).whole(path, limits)
+    return _Reading(scope, *_times(timezone, undated), strict, by_ids=by_ids).whole(path, limits)
 
 
 def _times(timezone: str, undated: str | None) -> tuple[ZoneInfo, str | None]:
@@ -143,9 +143,9 @@ class _Reading:
     given: list[Given] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     faults: list[SourceError] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)
     seen: dict[str, Message] = field(default_factory=dict)
     turns: Counter[tuple[str, str]] = field(default_factory=Counter)
+    by_ids: bool = False
 
     def whole(self, path: Path, limits: Limits) -> Read:
         """Read a whole file, as :func:`read_memories` does."""
@@ -165,13 +165,13 @@ class _Reading:
                 self.skipped.append(Skipped(where, reason(error, where)))
         if not self.memories:
             raise self.nothing(path)
-        return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped), self.ids)
+        return Read(tuple(self.memories), tuple(self.given), tuple(self.skipped))
 
     def add(self, item: Message) -> None:
         """Add a message; raises SourceError if it can't be kept."""
         session = item.conversation, item.session
         turn = self.turns[session] = self.turns[session] + 1 if item.turn is None else item.turn
-        key = _key(item, turn)
+        key = _key(item, turn, by_ids=self.by_ids)
         if (earlier := self.seen.get(key)) and earlier.text != item.text and not self.strict:
             key = f"{key}~{digest('memory', item.text)[:8]}"  # so that of texts with one id none is lost
             earlier = self.seen.get(key)
@@ -189,7 +189,6 @@ class _Reading:
         place = item.speaker, item.session, item.conversation, turn, self.scope
         memory = Memory(key, item.text, time, *place, item.title, item.metadata)
         self.memories.append(memory)
-        self.ids |= {key: item.id} if item.id and not item.exported else {}
         if item.entities is not None or item.facts is not None:
             self.given.append(Given(memory, item.where, item.entities, item.facts))
 
@@ -279,13 +278,13 @@ def _of_team(chat: Chat) -> Callable[[Chat, str, Path], Found] | None:
     return teams.telegram if teams.is_telegram(chat) else None
 
 
-def _key(item: Message, turn: int) -> str:
+def _key(item: Message, turn: int, *, by_ids: bool) -> str:
     """Return the key of a message; raises SourceError if its id is blank or the key too long."""
     conversation = _quoted(item.conversation)
     key = f"{conversation}/{item.session}:{turn}"
     if item.id:
         sessions = [_quoted(item.session)] if item.session and not item.exported else []
-        key = "/".join([conversation, *sessions, _quoted(item.id)])
+        key = item.id if by_ids else "/".join([conversation, *sessions, _quoted(item.id)])
     if not (item.id or key).strip() or len(key) > LONGEST_NAME:
         said = (item.id or key)[:60]
         raise SourceError(f"{item.where} has the `id` {said!r}.", f"Give 1 to {LONGEST_NAME} characters.")

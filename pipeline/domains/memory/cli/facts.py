@@ -5,10 +5,10 @@ from typing import Annotated
 from typer import Argument, Option
 
 from pipeline.cli.deliver import deliver
-from pipeline.cli.options import Limit
+from pipeline.cli.options import AsOf, KnownAt, Limit
 from pipeline.domains.memory import deferred as domain
 from pipeline.domains.memory import views
-from pipeline.domains.memory.cli.options import Ask, Entity, EntityType, Reading, Scoped, Where
+from pipeline.domains.memory.cli.options import Ask, Entity, EntityType, Reading, Scope, Scoped
 from pipeline.errors import InputError
 
 Source = Annotated[str, Argument(metavar="SOURCE", help="The name, an alias or the id of an entity.")]
@@ -23,7 +23,10 @@ def mentions(
         str | None, Argument(metavar="ENTITY", help="The name, an alias or the id of an entity.", show_default=False)
     ] = None,
     text: Annotated[str | None, Option("--text", metavar="KEY", help="List what this text mentions instead.")] = None,
-    where: Where = Where(),
+    entity_type: EntityType = None,
+    scope: Scope = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     limit: Limit = 100,
     run: Reading = Ask(),
 ) -> None:
@@ -31,13 +34,15 @@ def mentions(
     if (entity is None) == (text is None):
         raise InputError("Either an entity or a text is asked for.", "Give ENTITY or --text KEY.")
     with run.opened() as memory:
+        when = domain.times.when(as_of, known_at, memory.zone)
+        then = " then" if any(when) else ""
         if text is not None:
-            found = domain.patterns.mentioned(memory, text, where.when(memory))[:limit]
-            deliver(found, run.as_json, views.entities_view, f"The text {text} mentions nothing{where.then}.")
+            found = domain.patterns.mentioned(memory, text, when)[:limit]
+            deliver(found, run.as_json, views.entities_view, f"The text {text} mentions nothing{then}.")
             return
-        start, when = where.find(memory, entity or "")
+        start = memory.resolve(entity or "", type_=entity_type, scope=scope, when=when)
         texts = domain.patterns.mentioning(memory, start, when)[:limit]
-    deliver(texts, run.as_json, views.texts_view, f"No text mentions {start.name}{where.then}.")
+    deliver(texts, run.as_json, views.texts_view, f"No text mentions {start.name}{then}.")
 
 
 def fact(

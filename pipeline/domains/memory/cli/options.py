@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from pipeline.cli import completion
-from pipeline.cli.options import AsOf, KnownAt, Run
+from pipeline.cli.options import Run
 from pipeline.domains.memory import deferred as domain
 
 Name = Annotated[str, Option("--memory", "-m", metavar="NAME", help="The memory.", autocompletion=completion.corpora)]
@@ -37,27 +37,3 @@ class Ask(Run):
 Reading = Annotated[Ask, "name", "as_json", "settings"]
 Embedding = Annotated[Ask, "name", "as_json", "model", "settings"]
 Scoped = Annotated[Ask, "scope", "name", "as_json", "settings"]
-
-
-@dataclass(frozen=True)
-class Where:
-    """Options that choose entities and facts: by type, by scope, and by time."""
-
-    entity_type: EntityType = None
-    scope: Scope = None
-    as_of: AsOf = None
-    known_at: KnownAt = None
-
-    @property
-    def then(self) -> str:
-        """Words for the time in a sentence: " then"; "" for the present."""
-        return " then" if self.as_of or self.known_at else ""
-
-    def when(self, memory: domain.memory.AgentMemory) -> domain.records.When:
-        """Return the time; raises InputError if it is malformed."""
-        return domain.times.when(self.as_of, self.known_at, memory.zone)
-
-    def find(self, memory: domain.memory.AgentMemory, name: str) -> tuple[domain.records.Entity, domain.records.When]:
-        """Return the entity of a name, and the time; raises GraphError if there is none or several."""
-        when = self.when(memory)
-        return memory.resolve(name, type_=self.entity_type, scope=self.scope, when=when), when

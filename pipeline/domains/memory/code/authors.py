@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from functools import lru_cache
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
-from pipeline.domains.memory.code.files import changed_files, name_of, parent_tree
+from pipeline.domains.memory.code.files import blob_of, changed_files, parent_tree
 from pipeline.domains.memory.code.findings import Findings
 from pipeline.files.guard import well_formed
 from pipeline.ingest.sources.ignored import git_rules
@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 _LONGEST = 200  # characters of a name or an email; a longer one is generated or hostile
 
+_MOST_PAIRS = 2_500
+"""Pairs of a file that is gone and a new one that are compared in a commit; Git, too, has a limit. Chosen by hand."""
+
 _EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 """The blob without content: files that are empty aren't one file."""
+
+_ALIKE = 0.5  # the share from which Git, too, calls it a rename
+_LARGEST = 1_000_000  # bytes of a file that is compared; chosen by hand
 
 _MOST_RULES = 1000
 """Rules of CODEOWNERS: the last ones count. GitHub allows 3 MB, but each path is matched with each rule."""
@@ -51,6 +57,7 @@ class Authorship:
     def __init__(self, repository: pygit2.Repository, border: Set[str] = frozenset()) -> None:
         self._repository = repository
         self._border = border
+        self._blobs: dict[str, pygit2.Oid] = {}
         self._authors: dict[str, dict[Person, None]] = defaultdict(dict)
         self._mailmap: pygit2.Mailmap | None = None
         self._people: dict[str, Person] = {}
@@ -60,10 +67,9 @@ class Authorship:
         """Add the authors of a commit to what it changed: blobs by their paths, None for a file that is gone."""
         import pygit2
 
+        self._rename(changes)
         left = changed = frozenset(changes)
         try:
-            if None in changes.values():
-                self._rename(commit)
             for merged in self._merged(commit):
                 files = changed_files(self._repository, parent_tree(self._repository, merged), merged.tree)
                 its_own = changed.intersection(path for path, _ in files)
@@ -75,19 +81,37 @@ class Authorship:
         if str(commit.id) not in self._border:
             self._credit(commit, left)
 
-    def _rename(self, commit: Commit) -> None:
-        """Give new files the authors of those that are gone and alike, by the rules of Git for renames."""
-        import pygit2
+    def _rename(self, changes: Mapping[str, pygit2.Oid | None]) -> None:
+        """Give new files the authors of those that are gone and have the same content, or half of its lines."""
+        gone = {path: self._blobs.pop(path) for path, blob in changes.items() if blob is None and path in self._blobs}
+        there = {path: blob for path, blob in changes.items() if blob is not None}
+        new = {path: blob for path, blob in there.items() if path not in self._blobs}
+        self._blobs |= there
+        paths = {blob: path for path, blob in gone.items() if str(blob) != _EMPTY}
+        same = {path: old for path, blob in new.items() if (old := paths.get(blob)) is not None}
+        moved = set(same.values())
+        left = {path: blob for path, blob in gone.items() if path not in moved}
+        others = {path: blob for path, blob in new.items() if path not in same}
+        if len(left) * len(others) <= _MOST_PAIRS:
+            same |= self._alike(left, others)
+        for path, old in same.items():
+            self._authors[path] = self._authors[old] | self._authors[path]
 
-        if (before := parent_tree(self._repository, commit)) is None:
-            return
-        with suppress(pygit2.GitError):  # of a clone that lacks a blob
-            diff = before.diff_to_tree(commit.tree)
-            diff.find_similar(pygit2.enums.DiffFind.FIND_RENAMES)
-            for delta in diff.deltas:
-                if delta.status == pygit2.enums.DeltaStatus.RENAMED and str(delta.old_file.id) != _EMPTY:
-                    old, new = (name_of(file.raw_path) for file in (delta.old_file, delta.new_file))
-                    self._authors[new] = self._authors[old] | self._authors[new]
+    def _alike(self, gone: Mapping[str, pygit2.Oid], new: Mapping[str, pygit2.Oid]) -> dict[str, str]:
+        """Return the most similar file that is gone for each new one; none for one that is like none."""
+        if not (gone and new):
+            return {}
+        lines = {blob: self._lines(blob) for blob in (*gone.values(), *new.values())}
+        found = {}
+        for path, blob in new.items():
+            shares = {old: _share(lines[gone[old]], lines[blob]) for old in gone}
+            best = max(shares, key=lambda old: (shares[old], old))
+            if shares[best] >= _ALIKE:
+                found[path] = best
+        return found
+
+    def _lines(self, blob: pygit2.Oid) -> Counter[bytes]:
+        return Counter(filter(None, (blob_of(self._repository, blob, _LARGEST) or b"").splitlines()))
 
     def _credit(self, commit: Commit, paths: Iterable[str]) -> None:
         name, email = (
@@ -133,6 +157,11 @@ class Authorship:
         if person not in self._seen:
             self._seen[person] = Person(*self._mailmap.resolve(*person)) if self._mailmap else person
         return self._seen[person]
+
+
+def _share(one: Counter[bytes], other: Counter[bytes]) -> float:
+    """Return the share of the lines of the longer text that both have."""
+    return (one & other).total() / max(one.total(), other.total(), 1)
 
 
 def _decoded(raw: bytes, declared: str | None) -> str:

@@ -262,12 +262,7 @@ def _entries(repository: pygit2.Repository, tree: pygit2.Oid | None) -> dict[str
     entries = {}
     stored = repository.get(tree) if tree is not None else None
     for entry in stored.peel(pygit2.Tree) if stored is not None else ():
-        mode = int(entry.filemode)
+        mode, name = int(entry.filemode), (entry.raw_name or b"").decode(errors="backslashreplace")
         if stat.S_IFMT(mode) in (stat.S_IFDIR, stat.S_IFREG):
-            entries[name_of(entry.raw_name)] = mode, entry.id
+            entries[name] = mode, entry.id
     return entries
-
-
-def name_of(raw: bytes | None) -> str:
-    """Return the name or path of a file; bytes that aren't UTF-8 are written as ``\\xff``."""
-    return (raw or b"").decode(errors="backslashreplace")

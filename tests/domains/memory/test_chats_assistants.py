@@ -149,19 +149,6 @@ def test_conversations_of_chatgpt_without_messages_or_times_cost_no_other(tmp_pa
     assert reasons(found) == ["it has no date"]
 
 
-def test_claude_names_attached_files(tmp_path: Path) -> None:
-    files = {"attachments": [{"file_name": "log.txt", "extracted_content": "x"}], "files": [{"file_name": "a.png"}, {}]}
-    message = {"uuid": "u", "sender": "human", "text": "Read it.", "created_at": T1, **files}
-
-    found = read(tmp_path, [{"uuid": "c", "chat_messages": [message]}])
-
-    assert [one for _, one in said(found)] == ["Read it.\n\nlog.txt:\nx"]
-    assert reasons(found) == [
-        "the attached file a.png isn't read",
-        "an attached file isn't read",
-    ]
-
-
 def turn(uuid: str, parent: str | None, said: str, **fields: Any) -> dict[str, Any]:
     own = {"uuid": uuid, "sender": "human", "text": said, "created_at": T1}
     return {**own, **({"parent_message_uuid": parent} if parent else {}), **fields}
@@ -213,12 +200,16 @@ def test_of_claudes_messages_none_is_lost_without_a_branch(tmp_path: Path, messa
 def test_claudes_attached_texts_and_artifacts_are_read(tmp_path: Path) -> None:
     pasted = [{"file_name": "paste.txt", "extracted_content": "The oil is in the shed."}, {"extracted_content": "And?"}]
     artifact = {"type": "tool_use", "name": "artifacts", "input": {"title": "Plan", "content": "Buy oil."}}
-    messages = [turn("a", None, "", attachments=pasted), turn("b", "a", "", content=[artifact])]
+    messages = [
+        turn("a", None, "Read it.", attachments=pasted, files=[{"file_name": "a.png"}, {}]),
+        turn("b", "a", "", content=[artifact]),
+    ]
 
     found = read(tmp_path, [{"uuid": "x", "chat_messages": messages}])
 
-    assert [one for _, one in said(found)] == ["paste.txt:\nThe oil is in the shed.\n\nAnd?", "Plan\nBuy oil."]
-    assert not reasons(found)
+    texts = ["Read it.\n\npaste.txt:\nThe oil is in the shed.\n\nAnd?", "Plan\nBuy oil."]
+    assert [one for _, one in said(found)] == texts
+    assert reasons(found) == ["the attached file a.png isn't read", "an attached file isn't read"]
 
 
 def test_calls_of_chatgpt_arent_read_but_what_it_writes_is(tmp_path: Path) -> None:

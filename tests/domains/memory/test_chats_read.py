@@ -50,29 +50,21 @@ def test_sessions_give_memories_with_their_places(tmp_path: Path) -> None:
     assert (second.key, second.time, second.turn) == ("c1/s1:2", "2024-01-01T09:00:00+00:00", 2)
 
 
-def test_a_list_of_conversations_keeps_equal_instants_in_order(tmp_path: Path) -> None:
-    chats = [ours({"text": "a"}, {"text": "b"}), {**ours({"text": "c"}), "conversation": "c2"}]
-
-    memories = read(tmp_path, chats)
-
-    assert [(m.key, m.text, m.turn) for m in memories] == [
-        ("c1/s1:1", "a", 1),
-        ("c1/s1:2", "b", 2),
-        ("c2/s1:1", "c", 1),
-    ]
-    assert len({m.time for m in memories}) == 1
-
-
-def test_a_session_without_a_name_or_date_takes_place_and_date(tmp_path: Path) -> None:
-    chat = {
+def test_keys_and_times_of_turns_are_those_of_their_places(tmp_path: Path) -> None:
+    dated = {
         "conversation": 7,
         "date": T3,
         "sessions": [{"turns": [{"text": "a"}]}, {"date": T1, "turns": [{"text": "b"}]}],
     }
+    chats = [ours({"text": "a"}, {"text": "b"}), {**ours({"text": "c"}), "conversation": "c2"}, dated]
 
-    memories = read(tmp_path, chat)
-
-    assert [(m.key, m.time) for m in memories] == [("7/1:1", T3), ("7/2:1", T1)]
+    assert [(memory.key, memory.text, memory.turn, memory.time) for memory in read(tmp_path, chats)] == [
+        ("c1/s1:1", "a", 1, T1),
+        ("c1/s1:2", "b", 2, T1),
+        ("c2/s1:1", "c", 1, T1),
+        ("7/1:1", "a", 1, T3),
+        ("7/2:1", "b", 1, T1),
+    ]
 
 
 def test_appended_turns_only_add(tmp_path: Path) -> None:

@@ -46,38 +46,43 @@ def of(type_: str, *names: str, **fields: Any) -> list[Entity]:
     return [Entity(name, type_, **fields) for name in names]
 
 
-def test_strong_variants_are_merged_and_transitively() -> None:
-    made = planned(of("library", "surrealdb", "SurrealDB", "surrealdb npm package", "hono"))
-
-    assert groups(made) == [{"surrealdb", "SurrealDB", "surrealdb npm package"}]
-    assert reviewed(made) == set()
-    assert {candidate.reason for candidate in evidence(made)} == {"the same but for case", "without 'npm package'"}
+SURREAL = ("surrealdb", "SurrealDB", "surrealdb npm package")
 
 
-def test_a_weaker_variant_needs_the_cosine() -> None:
-    pair = of("concept", "memory", "memories")
-    near = {pair[0].id: at(0), pair[1].id: at(10)}
-    far = {pair[0].id: at(0), pair[1].id: at(60)}
+@pytest.mark.parametrize(
+    ("type_", "names", "degrees", "merged", "left"),
+    [
+        ("library", (*SURREAL, "hono"), None, [{*SURREAL}], set()),
+        ("concept", ("memory", "memories"), 10, [{"memory", "memories"}], set()),
+        ("concept", ("memory", "memories"), 60, [], {("memories", "memory")}),
+        ("concept", ("memory", "memories"), None, [], {("memories", "memory")}),
+        ("library", ("@grafana/e2e", "e2e"), None, [], set()),
+        ("library", ("@grafana/e2e", "e2e"), 0, [], {("@grafana/e2e", "e2e")}),
+        ("concept", ("login flow", "signing in"), 5, [], {("login flow", "signing in")}),
+        *((type_, ("src/App", "src/app"), None, [], set()) for type_ in ("file", "module", "class", "function")),
+        *((type_, ("src/App", "src/app"), 0, [], {("src/App", "src/app")}) for type_ in ("file", "function")),
+        ("file", ("src/App", "lib/web"), 0, [], set()),
+    ],
+)
+def test_names_and_meaning_decide_what_is_merged_and_what_is_left_to_a_person(
+    type_: str, names: tuple[str, ...], degrees: float | None, merged: list[set[str]], left: set[tuple[str, ...]]
+) -> None:
+    entities = of(type_, *names)
+    vectors = {} if degrees is None else {entities[0].id: at(0), entities[1].id: at(degrees)}
 
-    assert groups(planned(pair, near)) == [{"memory", "memories"}]
-    assert (groups(planned(pair, far)), reviewed(planned(pair, far))) == ([], {("memories", "memory")})
-    assert (groups(planned(pair)), reviewed(planned(pair))) == ([], {("memories", "memory")})
+    made = planned(entities, vectors)
+
+    assert (groups(made), reviewed(made)) == (merged, left)
 
 
-def test_the_weakest_variants_are_no_candidates_alone() -> None:
-    pair = of("library", "@grafana/e2e", "e2e")
-
-    assert planned(pair).review == ()
-    assert reviewed(planned(pair, {one.id: at(0) for one in pair})) == {("@grafana/e2e", "e2e")}
-
-
-def test_a_cosine_alone_is_only_for_review() -> None:
+def test_candidates_say_why() -> None:
     pair = of("concept", "login flow", "signing in")
 
-    made = planned(pair, {pair[0].id: at(0), pair[1].id: at(5)})
+    (candidate,) = planned(pair, {pair[0].id: at(0), pair[1].id: at(5)}).review
 
-    assert groups(made) == []
-    assert [(one.cosine, one.strength, one.automatic) for one in made.review] == [(0.9962, 0.0, False)]
+    assert (candidate.cosine, candidate.strength, candidate.automatic) == (0.9962, 0.0, False)
+    reasons = {candidate.reason for candidate in evidence(planned(of("library", *SURREAL)))}
+    assert reasons == {"the same but for case", "without 'npm package'"}
 
 
 @pytest.mark.parametrize(("type_", "merged"), [("concept", True), ("library", False), ("person", False)])
@@ -91,17 +96,6 @@ def test_a_cosine_with_common_neighbours_merges_only_what_is_not_known_by_its_na
     (candidate,) = evidence(made) if merged else made.review
     assert candidate.shared == ("a", "b")
     assert candidate.against == (() if merged else ("their names differ",))
-
-
-@pytest.mark.parametrize("type_", ["file", "module", "class", "function"])
-def test_what_its_whole_name_identifies_is_never_merged_unasked(type_: str) -> None:
-    pair = of(type_, "src/App", "src/app")
-
-    assert planned(pair).review == ()
-    made = planned(pair, {one.id: at(0) for one in pair})
-    assert (groups(made), reviewed(made)) == ([], {("src/App", "src/app")})
-    other = of(type_, "src/App", "lib/web")
-    assert planned(other, {one.id: at(0) for one in other}).review == ()
 
 
 def test_homonyms_are_no_candidates() -> None:

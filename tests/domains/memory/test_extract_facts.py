@@ -73,9 +73,23 @@ def test_a_list_under_a_heading_has_conventions() -> None:
         "Convention:",
         "Rule of thumb",
         "",
+        "The smell triggers memories.",
+        "Kindness leads to joy.",
+        "The leak triggers joy.",
+        "Joy triggers a leak.",
+        "Maybe the crash was fixed by a restart.",
+        "If the crash was fixed by a restart, fine.",
+        "The leak never triggers a crash.",
+        "A leak may not lead to a crash.",
+        "If the leak triggers a crash, tell me.",
+        "Does the leak trigger a crash?",
+        "The chair was fixed by hand.",
+        "The crash was not fixed by that.",
+        "The crash was fixed by Friday.",
+        "Was the crash fixed by reconnect()?",
     ],
 )
-def test_other_sentences_are_no_conventions(text: str) -> None:
+def test_other_sentences_state_nothing(text: str) -> None:
     assert found(text) == (set(), set())
 
 
@@ -169,30 +183,6 @@ def test_a_marker_makes_an_error_pattern(text: str, name: str) -> None:
 )
 def test_a_sentence_states_a_fact_of_errors(text: str, fact: tuple[str, str, str]) -> None:
     assert found(text)[1] == {fact}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The smell triggers memories.",
-        "Kindness leads to joy.",
-        "The leak triggers joy.",
-        "Joy triggers a leak.",
-        "Maybe the crash was fixed by a restart.",
-        "If the crash was fixed by a restart, fine.",
-        "The leak never triggers a crash.",
-        "A leak may not lead to a crash.",
-        "If the leak triggers a crash, tell me.",
-        "Does the leak trigger a crash?",
-        "The chair was fixed by hand.",
-        "The crash was not fixed by that.",
-        "The crash was fixed by Friday.",
-        "The crash was fixed by Bob.",
-        "Was the crash fixed by reconnect()?",
-    ],
-)
-def test_other_sentences_state_no_facts(text: str) -> None:
-    assert found(text)[1] == set()
 
 
 def test_a_fact_has_its_sentence_as_evidence_and_the_memorys_time() -> None:

@@ -86,6 +86,7 @@ def test_a_list_under_a_heading_has_conventions() -> None:
         "The chair was fixed by hand.",
         "The crash was not fixed by that.",
         "The crash was fixed by Friday.",
+        "The crash was fixed by Bob.",
         "Was the crash fixed by reconnect()?",
     ],
 )

@@ -212,7 +212,7 @@ def test_a_text_is_kept_beside_previews_and_embeds(tmp_path: Path) -> None:
     previews = [{"title": "Build 7", "text": "It failed."}, {"title": "Log"}]
     embed = {"id": "1", "timestamp": T1, "author": {"name": "ada"}, "content": "Look:", "embeds": [{"title": "Tides"}]}
 
-    team = read(tmp_path, slack({"text": "Who mends it?", "attachments": previews}))
+    team = read(tmp_path, slack({"text": "Who mends <|it>?", "attachments": previews}))
     channel = read(tmp_path, {"guild": {}, "channel": {"id": "2"}, "messages": [embed]})
 
     assert said(team) == [("U1", "Who mends it?\nBuild 7\nIt failed.\nLog")]

@@ -205,7 +205,7 @@ def _unmarked(text: str, own: _Slack) -> str:
             return sign + (label.lstrip(sign) or names[sign].get(target[1:], target[1:]))
         if sign == "!":
             return label or "@" + target[1:].partition("^")[0]
-        if label and label not in target:
+        if target and label and label not in target:
             links.append(target)
         return label or target
 

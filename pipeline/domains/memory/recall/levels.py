@@ -108,14 +108,11 @@ def fits(question: str, least: float, found: Iterable[tuple[float, str]]) -> boo
 
     It fits with a cosine of ``least``, or with half of the words of the question; with a ``least`` of 0 all does.
     """
-    near, texts = list[float](), list[str]()
-    for cosine, text in found:
-        near.append(cosine)
-        texts.append(text)
-    if least <= 0 or max(near, default=0.0) >= least:
+    found = list(found)
+    if least <= 0 or max((cosine for cosine, _ in found), default=0.0) >= least:
         return True
     terms = set(terms_of(question))
-    return any(len(terms.intersection(terms_of(text))) >= _WORDS * len(terms) for text in texts)
+    return any(len(terms.intersection(terms_of(text))) >= _WORDS * len(terms) for _, text in found)
 
 
 def cosine_of(hit: Hit) -> float:

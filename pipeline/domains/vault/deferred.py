@@ -3,4 +3,4 @@
 from pipeline.cli.lazy import lazy_imports
 
 with lazy_imports(__name__):
-    from pipeline.domains.vault import api, check, evaluate, links, mentions, note, rename, requests, sources
+    from pipeline.domains.vault import api, check, evaluate, links, mentions, note, rename, sources

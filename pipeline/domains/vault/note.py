@@ -51,8 +51,8 @@ class Note:
     front matter ends, ``described`` the span of the description in it, empty if the note gives none. ``blocks`` and
     ``links`` are in characters of ``text``; ``in_code`` are wikilinks that a code block or span shows, which link
     nothing; ``comments`` are the spans of what only its author sees; ``warnings`` say what is wrong with the front
-    matter. Only a stored note has ``unresolved``, the targets of its links that lead to no note, ``original``, its
-    whole text if an agent created it and it is in no folder, and ``version``, the hash of its text.
+    matter. Only a stored note has ``unresolved``, the targets of its links that lead to no note, and ``version``, the
+    hash of its text. ``is_created``: an agent created it, and it is in no folder.
     """
 
     key: str
@@ -77,18 +77,13 @@ class Note:
     metadata: Metadata = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
-    original: str = ""
     version: str = ""
+    is_created: bool = False
 
     @property
     def is_made_by_agent(self) -> bool:
         """Return whether an agent made the note, in the folder or beside it."""
-        return bool(self.original) or self.metadata.get(MADE_BY) == AGENT
-
-    @property
-    def is_created(self) -> bool:
-        """Return whether an agent created the note, whose text is read, and it is in no folder."""
-        return bool(self.text and not self.path)
+        return self.is_created or self.metadata.get(MADE_BY) == AGENT
 
     def line_of(self, start: int) -> int:
         """Return the line, from 1, of a character of the text."""

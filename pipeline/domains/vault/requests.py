@@ -1,4 +1,4 @@
-"""Requests and results of the actions by which agents use a vault, with their JSON Schema."""
+"""Requests and results of the actions by which agents use a vault."""
 
 import re
 from typing import Annotated, Any, TypeVar
@@ -205,24 +205,6 @@ class Traversal(_Record):
     cursor: str | None = None
 
 
-ACTIONS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
-    "create_knowledge_node": (CreateKnowledgeNode, CreatedNode),
-    "link_knowledge_nodes": (LinkKnowledgeNodes, LinkedNodes),
-    "update_knowledge_node": (UpdateKnowledgeNode, UpdatedNode),
-    "delete_knowledge_node": (DeleteKnowledgeNode, DeletedNode),
-    "traverse_knowledge": (TraverseKnowledge, Traversal),
-}
-"""The request and the result of each action, by its name."""
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of each action's request and result, by the action's name."""
-    return {
-        name: {"request": request.model_json_schema(), "result": result.model_json_schema(mode="serialization")}
-        for name, (request, result) in ACTIONS.items()
-    }
-
-
 def checked(model: type[_Result], **values: object) -> _Result:
     """Return a request with these values; raises InputError naming the first invalid one."""
     try:
@@ -232,6 +214,4 @@ def checked(model: type[_Result], **values: object) -> _Result:
         field = ".".join(map(str, first["loc"]))
         given = f", not {str(first['input'])[:80]!r}" if field else ""
         message = first["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"{field}: {message}{given}.", "`hoprank vault schema` prints what each action takes."
-        ) from None
+        raise InputError(f"{field}: {message}{given}.", "Give a value that fits.") from None

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from pipeline.domains.vault.edits import create_in, delete_in, is_same, note_in, replace_in
+from pipeline.domains.vault.edits import create_in, delete_in, is_same, replace_in
 from pipeline.domains.vault.fields import with_fields
 from pipeline.domains.vault.links import VaultResolver, document_of
 from pipeline.domains.vault.note import Note
 from pipeline.domains.vault.requests import DeletedNode, DeleteKnowledgeNode, UpdatedNode, UpdateKnowledgeNode
 from pipeline.domains.vault.sources import reread
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
-from pipeline.domains.vault.write import dated, open_folder, parsed, related_section, store, written
+from pipeline.domains.vault.write import created_in, dated, note_of, open_folder, related_section, store, written
 from pipeline.errors import CorpusError, InputError, SourceError
 from pipeline.flows.ingest import Decision
 from pipeline.ids import digest
@@ -27,16 +27,16 @@ def update_note(vault: OpenVault, request: UpdateKnowledgeNode, folder: Path | N
     key, files = vault.note(request.note).key, open_folder(vault, folder)
 
     def decide(graph: NoteGraph) -> Decision[UpdatedNode]:
-        stored, notes = _made_by_agent(vault, graph, key, folder), parsed(graph.notes)
-        before = notes[key] if stored.original else note_in(files, stored)
+        stored = _made_by_agent(vault, graph, key, folder)
+        before = note_of(graph, key, files)
         after = _updated(before, request)
         # A note that is as it is wanted may be a file that a run wrote which was killed before it stored the note.
         if after is not before:
             _check_unchanged(stored, before, request.version)
             after = dated(after)
             if folder:
-                after = create_in(files, after) if stored.original else replace_in(files, before, after)
-        notes[key] = after
+                after = create_in(files, after) if stored.is_created else replace_in(files, before, after)
+        notes = {**graph.notes, key: after}
         document = document_of(after, VaultResolver(notes.values(), files.attachments))
         changed = digest(document.text) != stored.version or after.path != stored.path
         result = UpdatedNode(**written(after, document, notes, vault.scope), changed=changed)
@@ -50,7 +50,7 @@ def delete_note(vault: OpenVault, request: DeleteKnowledgeNode, folder: Path | N
     key, files = vault.note(request.note).key, open_folder(vault, folder)
 
     def decide(graph: NoteGraph) -> Decision[DeletedNode]:
-        stored, notes = _made_by_agent(vault, graph, key, folder), parsed(graph.notes)
+        stored, notes = _made_by_agent(vault, graph, key, folder), dict(graph.notes)
         # A file that is gone was deleted by hand, or by a run that was killed before it removed the note.
         file = next((note for note in files.notes if note.key == key and stored.path), None)
         _check_unchanged(stored, file, request.version)
@@ -69,7 +69,7 @@ def delete_note(vault: OpenVault, request: DeleteKnowledgeNode, folder: Path | N
         del notes[key]
         resolver = VaultResolver(notes.values())
         # The links of created notes lead to nothing now, or to another note of that name.
-        documents = [document_of(notes[source], resolver) for source in sources if notes[source].is_created]
+        documents = [document_of(source, resolver) for source in created_in(graph.corpus, sources)]
         return Decision(documents, result, {key})
 
     return store(vault, decide)
@@ -85,7 +85,7 @@ def _made_by_agent(vault: OpenVault, graph: NoteGraph, key: str, folder: Path | 
             f"{key!r} wasn't made by an agent: it is changed by hand alone.",
             "Create a note that links to it, or add `made_by: agent` to its front matter, and sync.",
         )
-    if folder is None and not stored.original:
+    if folder is None and not stored.is_created:
         raise SourceError(
             f"{key!r} is a file of the vault's folder.", "Give the folder too: folder=Path(DIR), or --folder DIR."
         )

@@ -98,6 +98,7 @@ def read_note(key: str, text: str, *, path: str = "", modified: str = "", defaul
         modified=modified,
         metadata=flat({name: value for name, value in fields.items() if name not in _OWN}),
         warnings=front.warnings,
+        is_created=bool(text) and not path,
     )
 
 

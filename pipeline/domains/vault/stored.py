@@ -196,7 +196,7 @@ def _note(properties: Mapping[str, Any]) -> Note:
         created=given.get("created", ""),
         updated=given.get("updated") or properties.get("modified", ""),
         path=properties["path"],
-        original=properties.get("original", ""),
+        is_created=properties["original"],
         version=properties.get("text_hash") or "",
         unresolved=tuple(given.get("unresolved", ())),
         metadata=given,

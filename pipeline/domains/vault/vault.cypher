@@ -3,10 +3,10 @@
 // name: vault_notes
 // mode: read
 // params: corpus, generation
-// The visible notes, by key, with their properties but for vectors.
+// The visible notes, by key, with their properties but for vectors and texts: of a created note, that it has a text.
 MATCH (d:HopRankDocument {corpus: $corpus})
 WHERE <visible(d, $generation)>
-RETURN d {.*, centroid: null} AS note ORDER BY d.key;
+RETURN d {.*, centroid: null, original: d.original IS NOT NULL} AS note ORDER BY d.key;
 
 // name: vault_links
 // mode: read
@@ -40,8 +40,8 @@ RETURN c.document AS source, d.key AS target, vector(r.embedding, size(r.embeddi
 
 // name: vault_created
 // mode: read
-// params: corpus, generation
-// The visible notes that agents created and that are in no folder, by key, with their texts.
+// params: corpus, keys, generation
+// The visible notes that agents created and that are in no folder, of these keys (null: all), by key, with their texts.
 MATCH (d:HopRankDocument {corpus: $corpus})
-WHERE <visible(d, $generation)> AND d.original IS NOT NULL
+WHERE <visible(d, $generation)> AND d.original IS NOT NULL AND ($keys IS NULL OR d.key IN $keys)
 RETURN d.key AS key, d.original AS original ORDER BY key;

@@ -26,13 +26,7 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.mentions import Mention
     from pipeline.domains.vault.related import RelatedNote
     from pipeline.domains.vault.rename import Rename, Renamed
-    from pipeline.domains.vault.requests import (
-        CreatedNode,
-        DeletedNode,
-        LinkedNodes,
-        LinkStep,
-        UpdatedNode,
-    )
+    from pipeline.domains.vault.requests import CreatedNode, DeletedNode, LinkedNodes, UpdatedNode
 
 
 NAMES = {"corpus": "vault", "documents": "notes"}
@@ -179,13 +173,6 @@ def linked_view(linked: LinkedNodes) -> Table:
     """Return a new link, or that it was there before."""
     arrow = f" -[{linked.relation}]-> " if linked.relation else " -> "
     return property_grid([("linked" if linked.created else "linked before", f"{linked.source}{arrow}{linked.target}")])
-
-
-def _step(step: LinkStep) -> str:
-    """Return the first sentence around a link, or its ends, after the link's types that the sentence doesn't name."""
-    said = _without_colons(step.sentences[0]) if step.sentences else f"{step.source} -> {step.target}"
-    types = [name for name in step.relations if f"{name}: ".casefold() not in said.casefold()]
-    return f"{', '.join(types)}: {said}" if types else said
 
 
 def _without_colons(sentence: str) -> str:

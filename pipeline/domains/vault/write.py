@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,7 +49,7 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
     files = open_folder(vault, folder)
 
     def decide(graph: NoteGraph) -> Decision[CreatedNode]:
-        stored, notes = graph.notes, parsed(graph.notes)
+        stored, notes = graph.notes, dict(graph.notes)
         unstored = {note.key: note for note in files.notes if note.key not in stored}
         note = _composed(request, owner, notes, scope, {*stored})
         # A run that was killed before it stored the note may have left its file, which is the note's then.
@@ -66,12 +66,14 @@ def create_note(vault: OpenVault, request: CreateKnowledgeNode, folder: Path | N
         note = create_in(files, note) if folder else note
         notes[note.key] = note
         resolver, created_resolver = VaultResolver(notes.values(), files.attachments), VaultResolver(notes.values())
+        # Links of created notes that led to no note may lead to the new one.
+        gained = (
+            other.key
+            for other in stored.values()
+            if any(created_resolver.resolve(target, other.key).key == note.key for target in other.unresolved)
+        )
         documents = [document_of(note, resolver)]
-        for other in notes.values():
-            targets = stored[other.key].unresolved if other.is_created and other.key in stored else ()
-            # Links of created notes that led to no note may lead to the new one.
-            if any(created_resolver.resolve(target, other.key).key == note.key for target in targets):
-                documents.append(document_of(other, created_resolver))
+        documents += [document_of(other, created_resolver) for other in created_in(graph.corpus, list(gained))]
         return Decision(documents, CreatedNode(**written(note, documents[0], notes, scope)))
 
     return store(vault, decide)
@@ -84,7 +86,7 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         raise CorpusError(
             f"{request.source!r} and {request.target!r} are the same note, {start.key}.", "Name two notes."
         )
-    if folder is None and not start.original:
+    if folder is None and not start.is_created:
         raise SourceError(
             f"{start.key!r} is a note of the vault's folder: its links are those of its file.",
             "Give the folder too: folder=Path(DIR), or --folder DIR.",
@@ -95,10 +97,8 @@ def link_notes(vault: OpenVault, request: LinkKnowledgeNodes, folder: Path | Non
         stored = graph.notes
         if lost := {start.key, end.key} - stored.keys():
             raise CorpusError(f"The note {min(lost)!r} was removed meanwhile.", "Name another note.")
-        notes = parsed(stored)
-        is_created = notes[start.key].is_created
-        before = notes[start.key] if is_created else note_in(files, stored[start.key])
-        notes[start.key] = before
+        is_created, before = stored[start.key].is_created, note_of(graph, start.key, files)
+        notes = {**stored, start.key: before}
         resolver = VaultResolver(notes.values(), files.attachments)
         ends = {"source": start.key, "target": end.key, "relation": request.relation}
         if _has_link(before, end.key, request.relation, resolver):
@@ -152,10 +152,10 @@ def store(vault: OpenVault, decide: Callable[[NoteGraph], Decision[_Result]]) ->
     return result
 
 
-def parsed(stored: Mapping[str, Note]) -> dict[str, Note]:
-    """Return a corpus's notes by key: those of its folder, without texts, then those that agents created."""
-    notes = [read_note(note.key, note.original) if note.original else note for note in stored.values()]
-    return {note.key: note for note in sorted(notes, key=lambda note: note.is_created)}
+def note_of(graph: NoteGraph, key: str, files: Folder) -> Note:
+    """Return a stored note with its text: that of its file, or of the corpus if an agent created it beside them."""
+    stored = graph.notes[key]
+    return created_in(graph.corpus, [key])[0] if stored.is_created else note_in(files, stored)
 
 
 def _composed(
@@ -266,9 +266,13 @@ def _leads(graph: NoteGraph, start: str, end: str, relation: str) -> bool:
 
 def created_notes(client: Client, vault: str) -> tuple[Note, ...]:
     """Return the notes that agents have created in the vault of a name; none if there is no such vault."""
-    if (corpus := find_corpus(client, vault)) is None:
-        return ()
-    rows = CorpusHandle(client, corpus).stream("vault_created")
+    corpus = find_corpus(client, vault)
+    return created_in(CorpusHandle(client, corpus)) if corpus else ()
+
+
+def created_in(corpus: CorpusHandle, keys: Sequence[str] | None = None) -> tuple[Note, ...]:
+    """Return the notes with these keys, by default all, that agents created in a corpus, with their texts."""
+    rows = corpus.read("vault_created", keys=keys) if keys != [] else ()
     return tuple(read_note(row["key"], row["original"]) for row in rows)
 
 

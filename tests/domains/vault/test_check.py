@@ -44,18 +44,18 @@ def test_a_link_in_code_is_reported_apart(vault: Vault) -> None:
     assert not findings
 
 
-def test_front_matter_and_embeds_have_links_too(vault: Vault) -> None:
-    findings = check(
-        vault({"a.md": '---\nup: "[[gone]]"\nsee: [[[b]], [[lost]]]\n---\n![[missing]] ![[b]]', "b.md": "b"})
-    )
-
-    assert [(link.line, link.target) for link in findings.broken] == [(2, "gone"), (3, "lost"), (5, "missing")]
-
-
-def test_attachments_are_not_broken(vault: Vault) -> None:
-    folder = vault({"a.md": "![[plan.png]] [p](files/plan.png)", "files/plan.png": b"\x89PNG"})
-
-    assert check(folder).broken == []
+@pytest.mark.parametrize(
+    ("files", "broken"),
+    [
+        (
+            {"a.md": '---\nup: "[[gone]]"\nsee: [[[b]], [[lost]]]\n---\n![[missing]] ![[b]]', "b.md": "b"},
+            [(2, "gone"), (3, "lost"), (5, "missing")],
+        ),
+        ({"a.md": "![[plan.png]] [p](files/plan.png)", "files/plan.png": b"\x89PNG"}, []),
+    ],
+)
+def test_front_matter_and_embeds_have_links_too(vault: Vault, files: Files, broken: list[tuple[int, str]]) -> None:
+    assert [(link.line, link.target) for link in check(vault(files)).broken] == broken
 
 
 def test_an_ambiguous_link_names_all_notes(vault: Vault) -> None:
@@ -114,20 +114,14 @@ def test_a_place_that_is_there_is_found(vault: Vault, link: str) -> None:
         ("[[t#set-up-first-1]]", "set-up-first-1"),
         ("[x](t.md#set-up-first-2)", "set-up-first-2"),
         ("[x](t.md#target-2)", "target-2"),
+        *((f"[[t#^{block}]]", f"^{block}") for block in ("none", "incode", "para")),
     ],
 )
-def test_a_missing_heading_is_reported(vault: Vault, link: str, fragment: str) -> None:
+def test_a_missing_heading_or_block_is_reported(vault: Vault, link: str, fragment: str) -> None:
     findings = check(vault({"t.md": TARGET, "Other.md": "", "a.md": f"\n{link}"}))
 
-    assert findings.missing_headings == [MissingPlace("a.md", 2, "t.md", fragment)]
-    assert findings
-
-
-@pytest.mark.parametrize("block", ["none", "incode", "para"])
-def test_a_missing_block_is_reported(vault: Vault, block: str) -> None:
-    findings = check(vault({"t.md": TARGET, "Other.md": "", "a.md": f"[[t#^{block}]]"}))
-
-    assert findings.missing_blocks == [MissingPlace("a.md", 1, "t.md", f"^{block}")]
+    missing = [MissingPlace("a.md", 2, "t.md", fragment)]
+    assert (findings.missing_headings, findings.missing_blocks) == (([], missing) if "^" in fragment else (missing, []))
     assert findings
 
 
@@ -181,7 +175,7 @@ def run(*arguments: str | Path) -> tuple[int, str]:
 
 
 def test_the_command_prints_findings_and_is_strict_on_request(vault: Vault) -> None:
-    root = vault({"a.md": "[[b\x1b[31m]]\n\n[[gone]]", "b.md": "# T", "c.md": "# T"}).root
+    root = vault({"a.md": "[[b\x1b[31m]]\n\n[[gone]]", "b.md": "# T", "c.md": "# T", "d/e.md": "[[c]]"}).root
 
     code, shown = run("check", root)
 
@@ -190,12 +184,6 @@ def test_the_command_prints_findings_and_is_strict_on_request(vault: Vault) -> N
     assert "\x1b" not in shown
     assert run("check", root, "--strict")[0] == 1
     assert run("check", root, "--strict", "--include", "b.md", "--exclude", "c.md")[0] == 1
+    assert run("check", root, "--strict", "--include", "d")[0] == 0
+    assert run("check", root, "--strict", "--exclude", "a.md", "--exclude", "b.md", "--exclude", "c.md")[0] == 0
     assert [link["line"] for link in json.loads(run("check", root, "--json")[1])["broken"]] == [3]
-
-
-def test_the_command_can_leave_notes_out(vault: Vault) -> None:
-    root = vault({"a.md": "[[t]]", "t.md": "x", "templates/b.md": "[[{{title}}]]"}).root
-
-    assert run("check", root, "--strict")[0] == 1
-    assert run("check", root, "--strict", "--exclude", "templates")[0] == 0
-    assert run("check", root, "--strict", "--include", "a.md")[0] == 0

@@ -42,23 +42,21 @@ def test_an_edit_leaves_all_other_bytes(vault: Vault, content: bytes, expected: 
     assert Path(folder.root, "a.md").read_bytes() == expected
 
 
-def test_a_line_end_is_written_as_the_file_has_it(vault: Vault) -> None:
-    folder = vault({"a.md": b"one\r\ntwo"})
+@pytest.mark.parametrize(
+    ("content", "edits", "expected"),
+    [
+        (b"one\r\ntwo", [Edit(4, 7, "2\n3")], b"one\r\n2\r\n3"),
+        (b"one two three", [Edit(8, 13, "drei!!"), Edit(0, 3, "eins")], b"eins two drei!!"),
+    ],
+)
+def test_edits_are_in_the_offsets_and_the_line_ends_of_what_was_read(
+    vault: Vault, content: bytes, edits: list[Edit], expected: bytes
+) -> None:
+    folder = vault({"a.md": content})
 
-    write_edits(folder, {"a.md": [Edit(4, 7, "2\n3")]})
+    write_edits(folder, {"a.md": edits})
 
-    assert Path(folder.root, "a.md").read_bytes() == b"one\r\n2\r\n3"
-
-
-def test_several_edits_of_a_note_are_given_in_the_offsets_of_what_was_read(vault: Vault) -> None:
-    folder = vault({"a.md": "one two three"})
-
-    write_edits(folder, {"a.md": [Edit(8, 13, "drei!!"), Edit(0, 3, "eins")]})
-
-    assert Path(folder.root, "a.md").read_text() == "eins two drei!!"
-
-
-def test_edits_that_overlap_are_refused() -> None:
+    assert Path(folder.root, "a.md").read_bytes() == expected
     with pytest.raises(ValueError, match="overlap"):
         edited("one two", [Edit(0, 5, ""), Edit(4, 7, "")])
 
@@ -87,23 +85,23 @@ def test_a_change_at_the_last_moment_is_kept(vault: Vault, monkeypatch: pytest.M
     assert [(file.name, file.read_text()) for file in Path(folder.root).iterdir()] == [("a.md", "by hand")]
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"caf\xe9 old"])
-def test_a_change_to_what_is_no_text_is_kept(vault: Vault, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\xff\xfe", "has changed since it was read"),
+        (b"caf\xe9 old", "has changed since it was read"),
+        (None, "is gone"),
+    ],
+)
+def test_a_change_to_what_is_no_text_and_a_deletion_are_kept(vault: Vault, content: bytes | None, reason: str) -> None:
     folder = vault({"a.md": "old"})
-    Path(folder.root, "a.md").write_bytes(content)
+    path = Path(folder.root, "a.md")
+    path.unlink() if content is None else path.write_bytes(content)
 
     written = write_edits(folder, {"a.md": [Edit(0, 3, "new")]})
 
-    assert written.conflicts == (Conflict("a.md", "has changed since it was read"),)
-    assert Path(folder.root, "a.md").read_bytes() == content
-
-
-def test_a_note_that_is_gone_is_a_conflict(vault: Vault) -> None:
-    folder = vault({"a.md": "old"})
-    Path(folder.root, "a.md").unlink()
-
-    assert write_edits(folder, {"a.md": [Edit(0, 3, "new")]}).conflicts == (Conflict("a.md", "is gone"),)
-    assert not Path(folder.root, "a.md").exists()
+    assert written.conflicts == (Conflict("a.md", reason),)
+    assert (path.read_bytes() if path.exists() else None) == content
 
 
 def test_the_mode_stays_and_nothing_else_is_left_in_the_folder(vault: Vault) -> None:
@@ -140,14 +138,10 @@ def test_a_link_within_the_vault_stays_one(vault: Vault) -> None:
     assert (root / "a.md").read_text() == "new"
 
 
-def test_an_empty_note_has_no_conflict(vault: Vault) -> None:
+def test_an_empty_note_has_a_conflict_only_if_it_was_filled(vault: Vault) -> None:
     folder = vault({"empty.md": b"", "blank.md": b" \r\n\r\n"})
-
     assert find_conflicts(folder, ["empty.md", "blank.md"]) == []
 
-
-def test_an_empty_note_that_was_filled_has_one(vault: Vault) -> None:
-    folder = vault({"empty.md": b""})
     Path(folder.root, "empty.md").write_text("words")
 
     assert find_conflicts(folder, ["empty.md"]) == [Conflict("empty.md", "has changed since it was read")]

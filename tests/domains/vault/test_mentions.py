@@ -46,16 +46,36 @@ def test_titles_file_names_and_aliases_are_found(vault: Vault) -> None:
     assert folder.notes[0].text[first.start : first.end] == "knowledge graph"
 
 
-def test_the_longest_name_counts(vault: Vault) -> None:
-    folder = vault({"graph.md": "", "graph theory.md": "", "a.md": "graph theory of a graph"})
-
-    assert found(folder) == [("a.md", "graph theory", "graph theory.md"), ("a.md", "graph", "graph.md")]
-
-
-def test_dashes_in_a_file_name_are_spaces_in_text(vault: Vault) -> None:
-    folder = vault({"agent-cognition.md": "", "a.md": "On agent cognition and agent\ncognition."})
-
-    assert [text for _, text, _ in found(folder)] == ["agent cognition", "agent\ncognition"]
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"graph.md": "", "graph theory.md": "", "a.md": "graph theory of a graph"}, ["graph theory", "graph"]),
+        (
+            {"agent-cognition.md": "", "a.md": "On agent cognition and agent\ncognition."},
+            ["agent cognition", "agent\ncognition"],
+        ),
+        ({"graphs.md": "", "a.md": "---\ndescription: about graphs\n---\nx"}, []),
+        ({"graph.md": "A graph.", "graph theory.md": "On graph theory."}, []),  # its own name, and one within that
+        ({"x/plan.md": "", "y/plan.md": "", "a.md": "the plan"}, []),
+        ({"cafe.md": "", "a.md": "a cafe\u0301"}, []),
+        ({"a.txt": "x"}, []),
+        *(
+            ({"Café Łódź.md": "", "a.md": f"İİ: {text}, 😀"}, [text])
+            for text in ("Café Łódź", "CAFÉ ŁÓDŹ", "Cafe\u0301 Ło\u0301dz\u0301")
+        ),
+        *(
+            ({"x.md": f"---\ntitle: {title}\n---\n", "a.md": f"On {text}, seen."}, [text])
+            for title, text in (
+                ("Kupferhafen", "Kup\u00adfer\u00adhafen"),
+                ("Kup\u00adferhafen", "kupferhafen"),
+                ("A fishery", "a \ufb01shery"),
+                ("北の灯台", "北の灯台"),
+            )
+        ),
+    ],
+)
+def test_a_name_is_found_as_it_is_written_and_means_one_note(vault: Vault, files: Files, expected: list[str]) -> None:
+    assert [text for _, text, _ in found(vault(files))] == expected
 
 
 @pytest.mark.parametrize(
@@ -107,20 +127,6 @@ def test_running_text_has_them(vault: Vault, text: str) -> None:
     assert len(found(vault({"graphs.md": "", "a.md": text}))) == 1
 
 
-def test_front_matter_has_no_mentions(vault: Vault) -> None:
-    assert found(vault({"graphs.md": "", "a.md": "---\ndescription: about graphs\n---\nx"})) == []
-
-
-def test_a_note_doesnt_mention_itself_nor_notes_within_its_own_name(vault: Vault) -> None:
-    folder = vault({"graph.md": "A graph.", "graph theory.md": "On graph theory."})
-
-    assert found(folder) == []
-
-
-def test_names_of_several_notes_are_left_out(vault: Vault) -> None:
-    assert found(vault({"x/plan.md": "", "y/plan.md": "", "a.md": "the plan"})) == []
-
-
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
@@ -141,68 +147,27 @@ def test_short_names_and_function_words_need_their_own_case(
     assert [found for _, found, _ in found(vault({f"{name}.md": "", "a.md": text}))] == expected
 
 
-@pytest.mark.parametrize("text", ["Café Łódź", "CAFÉ ŁÓDŹ", "Cafe\u0301 Ło\u0301dz\u0301"])
-def test_letters_beyond_ascii_are_compared_without_case_and_form(vault: Vault, text: str) -> None:
-    assert found(vault({"Café Łódź.md": "", "a.md": f"İİ: {text}, 😀"})) == [("a.md", text, "Café Łódź.md")]
-
-
-@pytest.mark.parametrize(
-    ("title", "text"),
-    [
-        ("Kupferhafen", "Kup\u00adfer\u00adhafen"),
-        ("Kup\u00adferhafen", "kupferhafen"),
-        ("A fishery", "a \ufb01shery"),
-        ("北の灯台", "北の灯台"),
-    ],
-)
-def test_a_name_is_found_in_another_form_and_listed_as_written(vault: Vault, title: str, text: str) -> None:
-    files = {"x.md": f"---\ntitle: {title}\n---\n", "a.md": f"On {text}, seen."}
-
-    assert [one for _, one, _ in found(vault(files))] == [text]
-
-
-def test_a_combining_accent_makes_another_word(vault: Vault) -> None:
-    assert found(vault({"cafe.md": "", "a.md": "a cafe\u0301"})) == []
-
-
 def test_both_directions_of_a_note_are_found(vault: Vault) -> None:
     folder = vault({"apples.md": "like pears", "pears.md": "unlike plums", "plums.md": "and apples"})
 
     assert found(folder, "pears.md") == [("apples.md", "pears", "pears.md"), ("pears.md", "plums", "plums.md")]
 
 
-def test_a_vault_without_names_has_no_mentions(vault: Vault) -> None:
-    assert found(vault({"a.txt": "x"})) == []
+@pytest.mark.parametrize(
+    ("text", "every", "after"),
+    [
+        ("big apples, pears, pears, Big Apples", False, "[[Big Apples|big apples]], [[pears]], pears, Big Apples"),
+        ("pears, [[pears]], Pears\r\n\r\npears", True, "[[pears]], [[pears]], [[pears|Pears]]\r\n\r\n[[pears]]"),
+        ('---\nup: "[[pears]]"\n---\npears', False, '---\nup: "[[pears]]"\n---\n[[pears]]'),
+        ("big\napples", False, "[[Big Apples|big apples]]"),
+        ("| x |\n| - |\n| Pears |\n", False, "| x |\n| - |\n| [[pears\\|Pears]] |\n"),
+    ],
+)
+def test_the_first_or_every_mention_becomes_a_link(vault: Vault, text: str, every: bool, after: str) -> None:
+    files = {"pears.md": "", "Big Apples.md": "", "a.md": text.encode()}
 
-
-def test_the_first_mention_becomes_a_link(vault: Vault) -> None:
-    files = {"pears.md": "", "Big Apples.md": "", "a.md": "big apples, pears, pears, Big Apples"}
-
-    assert written(vault, files) == "[[Big Apples|big apples]], [[pears]], pears, Big Apples"
-    assert written(vault, {}) == "[[Big Apples|big apples]], [[pears]], pears, Big Apples"
-
-
-def test_every_mention_becomes_a_link(vault: Vault) -> None:
-    files = {"pears.md": "", "a.md": "pears, [[pears]], Pears\r\n\r\npears"}
-
-    assert written(vault, files, every=True) == "[[pears]], [[pears]], [[pears|Pears]]\r\n\r\n[[pears]]"
-
-
-def test_a_link_in_front_matter_doesnt_count_as_one_in_the_text(vault: Vault) -> None:
-    files = {"pears.md": "", "a.md": '---\nup: "[[pears]]"\n---\npears'}
-
-    assert written(vault, files).endswith("\n[[pears]]")
-
-
-def test_a_mention_over_two_lines_becomes_a_link_on_one(vault: Vault) -> None:
-    assert written(vault, {"Big Apples.md": "", "a.md": "big\napples"}) == "[[Big Apples|big apples]]"
-
-
-def test_a_mention_in_a_table_escapes_its_bar(vault: Vault) -> None:
-    files = {"pears.md": "", "a.md": "| x |\n| - |\n| Pears |\n"}
-
-    assert written(vault, files) == "| x |\n| - |\n| [[pears\\|Pears]] |\n"
-    assert found(vault({})) == []
+    assert written(vault, files, every=every) == after
+    assert written(vault, {}, every=every) == after
 
 
 @pytest.mark.parametrize(

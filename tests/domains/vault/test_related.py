@@ -13,14 +13,16 @@ import pytest
 
 import pipeline.flows.ingest
 from pipeline import HopRank
+from pipeline.cli.views.output import show
 from pipeline.db.catalogue import list_corpora
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.domains.vault.evaluate import evaluate, linked_pairs, without_links
 from pipeline.domains.vault.links import NoteResolver, documents
 from pipeline.domains.vault.note import ANY, Folder, Note, NoteType
-from pipeline.domains.vault.related import Ranking, related_notes, related_scores
+from pipeline.domains.vault.related import Ranking, RelatedNote, related_notes, related_scores
 from pipeline.domains.vault.sources import read_folder
 from pipeline.domains.vault.stored import NoteGraph, NoteLink, Rows, read_graph
+from pipeline.domains.vault.views import related_view
 from pipeline.errors import SourceError, Superseded
 from pipeline.flows.maintain import drop
 from pipeline.records import Vector
@@ -80,6 +82,12 @@ def test_links_and_meaning_are_added_up() -> None:
     assert found[-1].key == "n00004.md"
     assert not any(note.linked for note in found)
     assert "n00005.md" in {note.key for note in related_notes(graph, "n00000.md", 5) if note.linked}
+
+
+def test_notes_of_one_title_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    show(related_view([RelatedNote(f"{folder}/Pruning.md", "Pruning", 1.0, 0.5, 0.1, False) for folder in "ab"]))
+
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()[2:]] == ["a/Pruning.md", "b/Pruning.md"]
 
 
 def test_a_note_without_links_is_ranked_by_meaning() -> None:

@@ -130,88 +130,47 @@ def test_a_note_that_moves_keeps_its_own_links(vault: Vault) -> None:
     )
 
 
-def test_a_relative_link_stays_relative_in_the_folder_of_its_note(vault: Vault) -> None:
-    folder = vault({"x/a.md": "[t](../n) [[../n]]", "n.md": "", "b.md": ""})
-
-    rename(folder, "n", "x/b")
-
-    assert text(folder, "x/a.md") == "[t](./b) [[./b]]"
-
-
-def test_a_move_alone_leaves_links_by_name(vault: Vault) -> None:
-    folder = vault({"n.md": "[[a]]", "a.md": "[[n]] [[n|x]] [n](n.md)"})
-
-    rename(folder, "n", "archive/")
-
-    assert text(folder) == "[[n]] [[n|x]] [n](archive/n.md)"
-    assert text(folder, "archive/n.md") == "[[a]]"
-
-
 @pytest.mark.parametrize(
-    ("old", "new", "before", "after"),
+    ("files", "old", "new", "after"),
     [
-        ("x/n.md", "y/p.md", "[[x/n]] [[n]]", "[[y/p]] [[p]]"),
-        ("x/n.md", "/n", "[[x/n]] [[n]]", "[[n]] [[n]]"),
-        ("x/y/n.md", "x/z/n.md", "[[y/n]] [[x/y/n]]", "[[z/n]] [[x/z/n]]"),
+        ({"x/a.md": "[t](../n) [[../n]]", "n.md": "", "b.md": ""}, "n", "x/b", {"x/a.md": "[t](./b) [[./b]]"}),
+        (
+            {"n.md": "[[a]]", "a.md": "[[n]] [[n|x]] [n](n.md)"},
+            "n",
+            "archive/",
+            {"a.md": "[[n]] [[n|x]] [n](archive/n.md)", "archive/n.md": "[[a]]"},
+        ),
+        ({"x/n.md": "", "a.md": "[[x/n]] [[n]]"}, "x/n.md", "y/p.md", {"a.md": "[[y/p]] [[p]]"}),
+        ({"x/n.md": "", "a.md": "[[x/n]] [[n]]"}, "x/n.md", "/n", {"a.md": "[[n]] [[n]]"}),
+        ({"x/y/n.md": "", "a.md": "[[y/n]] [[x/y/n]]"}, "x/y/n.md", "x/z/n.md", {"a.md": "[[z/n]] [[x/z/n]]"}),
+        (
+            {"x/new.md": "", "y/old.md": "[[new]]", "a.md": "[[new]] [[old]] [[new|t]]", "x/b.md": "[[new]]"},
+            "old",
+            "new",
+            {"a.md": "[[x/new]] [[y/new]] [[x/new|t]]", "x/b.md": "[[x/new]]", "y/new.md": "[[x/new]]"},
+        ),
+        # a link by a title gets a path if a file takes that name; one by a file name follows, though the title stays
+        ({"t.md": "# Topic", "old.md": "", "a.md": "[[Topic]] [[old]]"}, "old", "Topic", {"a.md": "[[t]] [[Topic]]"}),
+        ({"old.md": "# Old", "a.md": "[[old]]"}, "Old", "new", {"a.md": "[[new]]"}),
+        (
+            {"a.md": "[[a]] [[b]] [[#x]]\n\n# x", "b.md": "[[a]] [[b]]"},
+            "a",
+            "c",
+            {"c.md": "[[c]] [[b]] [[#x]]\n\n# x", "b.md": "[[c]] [[b]]"},
+        ),
+        ({"a.md": b"", "b.md": "[[a]]"}, "a", "c", {"b.md": "[[c]]", "c.md": ""}),
+        ({"pages/x___y.md": "", "a.md": "[[x/y]]"}, "x/y", "x___z", {"a.md": "[[x/z]]"}),
     ],
 )
-def test_a_path_in_a_link_follows(vault: Vault, old: str, new: str, before: str, after: str) -> None:
-    folder = vault({old: "", "a.md": before})
+def test_links_follow_by_path_and_by_name(
+    vault: Vault, files: Files, old: str, new: str, after: Mapping[str, str]
+) -> None:
+    folder = vault(files)
 
-    rename(folder, old, new)
+    done = rename(folder, old, new)
 
-    assert text(folder) == after
-
-
-def test_a_link_that_would_become_ambiguous_gets_a_path(vault: Vault) -> None:
-    folder = vault({"x/new.md": "", "y/old.md": "[[new]]", "a.md": "[[new]] [[old]] [[new|t]]", "x/b.md": "[[new]]"})
-
-    rename(folder, "old", "new")
-
-    assert text(folder) == "[[x/new]] [[y/new]] [[x/new|t]]"
-    assert text(folder, "x/b.md") == "[[x/new]]"
-    assert text(folder, "y/new.md") == "[[x/new]]"
-
-
-def test_a_link_by_title_gets_a_path_if_a_file_takes_the_name(vault: Vault) -> None:
-    folder = vault({"t.md": "# Topic", "old.md": "", "a.md": "[[Topic]] [[old]]"})
-
-    rename(folder, "old", "Topic")
-
-    assert text(folder) == "[[t]] [[Topic]]"
-
-
-def test_a_link_by_file_name_follows_even_if_the_title_stays(vault: Vault) -> None:
-    folder = vault({"old.md": "# Old", "a.md": "[[old]]"})
-
-    rename(folder, "Old", "new")
-
-    assert text(folder) == "[[new]]"
-
-
-def test_links_to_oneself_and_in_circles_follow(vault: Vault) -> None:
-    folder = vault({"a.md": "[[a]] [[b]] [[#x]]\n\n# x", "b.md": "[[a]] [[b]]"})
-
-    done = rename(folder, "a", "c")
-
-    assert done.changed == ("b.md", "c.md")
-    assert text(folder, "c.md") == "[[c]] [[b]] [[#x]]\n\n# x"
-    assert text(folder, "b.md") == "[[c]] [[b]]"
-
-
-def test_an_empty_note_is_renamed(vault: Vault) -> None:
-    folder = vault({"a.md": b"", "b.md": "[[a]]"})
-
-    assert rename(folder, "a", "c") == Renamed(True, ("b.md",), ())
-    assert text(folder, "c.md") == ""
-
-
-def test_a_name_of_logseq_has_folders(vault: Vault) -> None:
-    folder = vault({"pages/x___y.md": "", "a.md": "[[x/y]]"})
-
-    rename(folder, "x/y", "x___z")
-
-    assert text(folder) == "[[x/z]]"
+    assert (done.moved, done.conflicts) == (True, ())
+    assert {key: text(folder, key) for key in after} == after
 
 
 @pytest.mark.parametrize(

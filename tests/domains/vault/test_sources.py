@@ -107,11 +107,14 @@ def test_comments_make_no_description_and_no_context(note: Callable[[str], Note]
     assert "%%shown%%" in document.text
 
 
-def test_links_in_code_are_none(note: Callable[[str], Note]) -> None:
-    read = note("Write `[[Tide]]` for a link.\n\n```\n[[Sea]]\n```\n\nBut [[Moon]] is one.\n")
+def test_code_holds_neither_links_nor_tags(note: Callable[[str], Note]) -> None:
+    read = note(
+        "---\ntags: sea\n---\nA #tide is no#tag, nor is [x](y#z), `[[Tide]]`.\n\n```\n[[Sea]] #code\n```\n\n[[Moon]]\n"
+    )
 
-    assert [link.target for link in read.links] == ["Moon"]
+    assert [link.target for link in read.links] == ["y", "Moon"]
     assert [link.target for link in read.in_code] == ["Tide", "Sea"]
+    assert read.tags == ("sea", "tide")
 
 
 def test_properties_of_logseq_are_fields(vault: Read) -> None:
@@ -120,12 +123,6 @@ def test_properties_of_logseq_are_fields(vault: Read) -> None:
     ).notes
 
     assert (read.title, read.aliases, read.tags) == ("science/tides", ("Ebb", "Flood"), ("sea", "moon"))
-
-
-def test_tags_in_the_text_count_too(note: Callable[[str], Note]) -> None:
-    read = note("---\ntags: sea\n---\nA #tide is no#tag, nor is [x](y#z).\n\n```\n#code\n```\n")
-
-    assert read.tags == ("sea", "tide")
 
 
 def test_empty_notes_are_notes(vault: Read) -> None:
@@ -166,38 +163,30 @@ def test_patterns_choose_the_notes(write: Callable[[Mapping[str, str | bytes]], 
 
 
 def test_a_file_that_cannot_be_read_is_skipped_and_named(vault: Read) -> None:
-    read = vault({"good.md": "Good.", "bad.md": b"\xff\xfe\xff", "worse.md": "---\na: [\n---\nx\n"})
+    root = Path(vault({"good.md": "Good.", "bad.md": b"\xff\xfe\xff", "worse.md": "---\na: [\n---\nx\n"}).root)
+    (root / os.fsdecode(b"a\xff.md")).write_text("The moon raises the tides.")
+
+    read = read_folder(root)
 
     assert [note.key for note in read.notes] == ["good.md", "worse.md"]
-    assert [Path(one.source).name for one in read.skipped] == ["bad.md"]
+    assert "has a name that isn't UTF-8" in [one.reason for one in read.skipped]
+    assert "bad.md" in [Path(one.source).name for one in read.skipped]
+    assert len(read.skipped) == 2
     assert "line 2" in read.notes[1].warnings[0]
     assert read.notes[1].text[read.notes[1].body_start :] == "x\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("shown", "expected"),
     [
-        ("- [ ] see [[Tide|the tide]] and **more**", "see the tide and more"),
-        ("[[Tide#Neap]] and [x](y.md)", "Tide and x"),
-        ("## A heading", "A heading"),
-        ("> quoted `code`", "quoted code"),
+        (plain("- [ ] see [[Tide|the tide]] and **more**"), "see the tide and more"),
+        (plain("[[Tide#Neap]] and [x](y.md)"), "Tide and x"),
+        (plain("## A heading"), "A heading"),
+        (plain("> quoted `code`"), "quoted code"),
+        (shortened("One two. Three four five six.", 15), "One two."),
+        (shortened("one two three four", 10), "one two…"),
+        (shortened("short", 10), "short"),
     ],
 )
-def test_plain_text_is_what_a_reader_sees(text: str, shown: str) -> None:
-    assert plain(text) == shown
-
-
-def test_a_long_text_is_cut_after_a_sentence_or_a_word() -> None:
-    assert shortened("One two. Three four five six.", 15) == "One two."
-    assert shortened("one two three four", 10) == "one two…"
-    assert shortened("short", 10) == "short"
-
-
-def test_a_note_whose_name_is_not_utf_8_is_named(tmp_path: Path) -> None:
-    for name in (b"a\xff.md", b"b.md"):
-        (tmp_path / os.fsdecode(name)).write_text("The moon raises the tides.")
-
-    folder = read_folder(tmp_path)
-
-    assert [note.key for note in folder.notes] == ["b.md"]
-    assert [one.reason for one in folder.skipped] == ["has a name that isn't UTF-8"]
+def test_text_is_shown_as_a_reader_sees_it_and_cut_after_a_sentence_or_a_word(shown: str, expected: str) -> None:
+    assert shown == expected

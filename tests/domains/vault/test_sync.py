@@ -169,7 +169,8 @@ def test_a_large_note_and_a_folder_without_notes(
     sync({"Large.md": "# Part\n\nOne more sentence about the sea.\n\n" * 400 + "[[Small]]", "Small.md": "x"})
 
     assert [(link.source, link.target) for link in graph().links] == [("Large.md", "Small.md")]
-    assert [row["note"].get("centroid") for row in graph().corpus.stream("vault_notes")] == [None, None]
+    rows = [row["note"] for row in graph().corpus.stream("vault_notes")]
+    assert [(row.get("centroid"), row["original"]) for row in rows] == [(None, False)] * 2
 
 
 def test_a_save_by_rename_is_noticed(write: Callable[[Files], Path]) -> None:

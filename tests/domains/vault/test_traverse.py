@@ -99,10 +99,3 @@ def test_unpublished_notes_are_not_traversed(garden: Garden) -> None:
 def test_bounds_of_a_traversal_are_told(kept: Garden, option: str, value: object) -> None:
     with pytest.raises(InputError, match=f"{option}: "):
         kept.vault().traverse("Basil", **{option: value})  # type: ignore[arg-type]
-
-
-def test_a_request_is_frozen(kept: Garden) -> None:
-    page = kept.vault().traverse("Tomatoes")
-
-    with pytest.raises(ValueError, match="frozen"):
-        page.total = 0

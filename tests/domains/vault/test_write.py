@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from pipeline.domains.vault import write
 from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.maps import drop_vault
 from pipeline.domains.vault.note import NoteType, Scope
-from pipeline.domains.vault.requests import ACTIONS, schema
+from pipeline.domains.vault.requests import LinkedNodes
 from pipeline.domains.vault.sources import read_folder
 from pipeline.errors import CorpusError, InputError, SourceError
 from tests.domains.vault.gardens import ALICE, MALLORY, Garden, walked
@@ -60,6 +59,8 @@ def test_a_sync_keeps_a_created_note_and_a_second_one_writes_nothing(garden: Gar
     assert first.synced.plan.removed_keys == frozenset()
     assert not second.synced.plan
     assert garden.vault().graph().notes[made.key] == before
+    # Whether a note has a text is read, and not the text.
+    assert {row["note"]["original"] for row in garden.vault().graph().corpus.stream("vault_notes")} == {True, False}
     assert "plants/Tomatoes.md" in garden.links(made.key)
     # The link of the folder, which led nowhere, leads to the created note now.
     assert made.key in garden.links("Shed.md")
@@ -248,7 +249,8 @@ def test_a_link_is_added_once_and_survives_a_sync(garden: Garden) -> None:
     }
     assert garden.links(made.key) == expected
     assert garden.vault().graph().corpus.generation == generation + 1
-    assert garden.vault().note("Greenhouse").original.split("---\n\n")[1] == (
+    (text,) = (note.text for note in write.created_notes(garden.hoprank.client, garden.name) if note.key == made.key)
+    assert text.split("---\n\n")[1] == (
         "Glass.\n\n## Related\n\n- keeps out:: [[Frost]]: Glass holds the warmth.\n- Warmth is for [[basil]] too.\n"
     )
     garden.sync()
@@ -300,7 +302,7 @@ def test_a_created_note_becomes_a_file(garden: Garden) -> None:
     note = garden.vault().note("Greenhouse")
     assert garden.text(made.key).endswith("---\n\nGlass for [[Tomatoes]].\n")
     assert made.path == note.path == str(garden.folder / made.key)
-    assert not note.original
+    assert not note.is_created
     assert "origin" not in note.metadata
     assert "plants/Tomatoes.md" in garden.links(made.key)
     synced = garden.sync()
@@ -376,33 +378,14 @@ def run(garden: Garden, server_environment: dict[str, str]) -> Callable[..., Res
 
 
 @pytest.mark.slow
-def test_the_commands_do_and_print_what_the_schema_says(garden: Garden, run: Callable[..., Result]) -> None:
-    printed = CliRunner().invoke(app, ["vault", "schema"])
-    schemas = json.loads(printed.stdout)
-    assert schemas == schema()
-    assert set(schemas) == set(ACTIONS)
-
-    results = {
-        "create_knowledge_node": run(
-            "create", "Greenhouse", "--tag", "glass", "--link", "Frost", "--json", text="Glass.\n"
-        ),
-        "link_knowledge_nodes": run("link", "Greenhouse", "Basil", "--relation", "warms", "--json"),
-    }
-
-    for name, result in results.items():
-        assert result.exit_code == 0, result.output
-        document = json.loads(result.stdout)
-        ACTIONS[name][1].model_validate(document)
-        assert document.keys() == schemas[name]["result"]["properties"].keys()
-
-
-@pytest.mark.slow
-def test_the_commands_print_for_people(garden: Garden, run: Callable[..., Result]) -> None:
-    created = run("create", "Greenhouse", "--content", "Glass for [[Frost]].", "--folder", str(garden.folder))
+def test_the_commands_create_and_link(garden: Garden, run: Callable[..., Result]) -> None:
+    created = run("create", "Greenhouse", "--tag", "glass", "--link", "Frost", "--folder", str(garden.folder), text="A")
     linked = run("link", "Basil", "Greenhouse", "--context", "It lives there.", "--folder", str(garden.folder))
+    again = run("link", "Basil", "Greenhouse", "--folder", str(garden.folder), "--json")
     refused = run("link", "Basil", "Nowhere")
 
     assert "agents/alice/Greenhouse.md" in created.stdout
     assert "plants/Basil.md -> agents/alice/Greenhouse.md" in linked.stdout
+    assert LinkedNodes.model_validate_json(again.stdout).created is False
     assert refused.exit_code == 2
     assert (garden.folder / "agents/alice/Greenhouse.md").exists()

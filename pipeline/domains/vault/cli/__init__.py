@@ -13,7 +13,6 @@ for command in (
     notes.link,
     notes.update,
     notes.delete,
-    notes.schema,
     notes.index,
     notes.drop,
     upkeep.check,

@@ -23,7 +23,7 @@ from pipeline.cli.deliver import (
     deliver_syncs,
 )
 from pipeline.cli.options import Embedding, Measuring, Reading, Run, TopK, Yes, confirm, read_settings
-from pipeline.cli.views.output import print_json, say, show, spinner
+from pipeline.cli.views.output import say, show, spinner
 from pipeline.cli.views.progress import show_progress
 from pipeline.cli.views.summary import plan_table
 from pipeline.domains.vault import deferred as domain
@@ -214,11 +214,6 @@ def delete(
             confirm(f"Delete {planned.key!r} ({counted(len(planned.linked_from), 'note')} linking to it)?", yes)
         done = notes.delete(note, version=version, folder=folder, dry_run=dry_run)
     deliver(done, run.as_json, views.deleted_view)
-
-
-def schema() -> None:
-    """Print the JSON Schema of the actions' requests and results."""
-    print_json(domain.requests.schema())
 
 
 def index(

@@ -11,7 +11,7 @@ from pipeline.domains.routing.learn import usage
 from pipeline.domains.routing.learn.log import Log
 from pipeline.domains.routing.learn.notes import read_sources
 from pipeline.domains.routing.learn.proposals import Decisions, decide, propose
-from pipeline.domains.routing.learn.usage import LearnedWeight, UsedAnswer
+from pipeline.domains.routing.learn.usage import LearnedWeight
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.registry import Registry, read_registry
 from pipeline.domains.routing.router import Router
@@ -151,9 +151,9 @@ class Projects(Router):
 
         ``rank`` is the place of the answer, from 1; ``type`` that of the relation over which it came, all by default.
         """
-        answer = UsedAnswer(project, rank, useful, relation_type(type) if type else None)
-        return usage.record_use(self.graph, question, source, answer, self.settings, datetime.now(UTC))
+        kind, now = relation_type(type) if type else None, datetime.now(UTC)
+        return usage.record_use(self.graph, question, source, project, rank, now, useful=useful, type=kind)
 
     def explain(self, source: str, type: str, target: str) -> LearnedWeight:  # noqa: A002
         """Return the weight of a relation now, and the judgements on answers that it follows from."""
-        return usage.explain(self.graph, EdgeKey.parse(source, type, target), self.settings, datetime.now(UTC))
+        return usage.explain(self.graph, EdgeKey.parse(source, type, target), datetime.now(UTC))

@@ -13,7 +13,6 @@ from pipeline.domains.routing.learn.files import text_of
 from pipeline.domains.routing.learn.usage import refresh
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Project
-from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import Busy, InputError, ServerError, SourceError
 from pipeline.flows import maintain
 from pipeline.flows.ingest import sync
@@ -83,7 +82,7 @@ def index(
     code = settings.model_copy(update={"sources": settings.sources.model_copy(update={"code": True})})
     progress = progress or Progress()
     done = [_index(hoprank, graph, project, code, progress.of(project.id), force=force) for project in chosen]
-    refresh(graph, settings.section(RoutingSettings), datetime.now(UTC))
+    refresh(graph, datetime.now(UTC))
     return done
 
 

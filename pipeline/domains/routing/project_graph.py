@@ -75,12 +75,6 @@ class ProjectGraph:
             properties={"last_indexed": now(whole_seconds=True), **filled},
         )
 
-    def remove_node(self, project: str) -> None:
-        """Remove a project with its relations; raises GraphError if it is unknown. Its corpus stays."""
-        self._require(project)
-        self.graph.remove_node(project)
-        self._remove_unused_domains()
-
     def add_edge(self, relation: Relation) -> None:
         """Add one relation; see :meth:`add_edges`."""
         self.add_edges([relation])
@@ -117,17 +111,11 @@ class ProjectGraph:
         edge = self._edge(source, target, type)
         return relation_of(edge) if edge else None
 
-    def get_edges(self, project: str | None = None) -> list[Relation]:
-        """Return the relations from and to a project, or all of them, by source, type and target.
-
-        Raises GraphError if the project is unknown.
-        """
-        if project is not None:
-            self._require(project)
+    def get_edges(self) -> list[Relation]:
+        """Return the relations, by source, type and target."""
         known = set(RelationType)
         relations = (relation_of(edge) for edge in self.graph.edges() if edge.type in known)
-        chosen = (one for one in relations if project is None or project in (one.source, one.target))
-        return sorted(chosen, key=lambda one: (one.source, one.type, one.target))
+        return sorted(relations, key=lambda one: (one.source, one.type, one.target))
 
     def get_related(self, project: str, types: Sequence[RelationType] = ()) -> list[tuple[Project, Relation]]:
         """Return the relations of a project to others, of all ``types`` by default: the strongest first, then by id.

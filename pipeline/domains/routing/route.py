@@ -13,8 +13,24 @@ from typing import Any
 
 from pipeline.domains.routing.project_graph import domain_name
 from pipeline.domains.routing.schema import Project, Relation, RelationType
-from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.text.fold import bare
+
+# The evidence for a project is in natural logarithms of odds. These weights and MARGIN were chosen by hand, perhaps on
+# the 29 issues of the page; there the first project is right for all of them, also with _COSINE, _SUMMARY or _NAME
+# halved or doubled. _RELATION, _OWN and _DOMAIN are not measured: no queryset at hand says which project asks.
+_COSINE = 0.04  # difference between the best cosines of two projects' passages that counts as 1
+_SUMMARY = 0.2  # difference between the cosines of two summaries that counts as 1
+_RELATION = 2.0  # of a relation of weight 1 from the asking project
+_OWN = 1.0  # of being the asking project
+_NAME = 1.0  # of a name of the project in the question
+_KNOWN = 1.0  # of knowing the names in the question best, rare ones above all
+_DOMAIN = 1.0  # of a domain in the question that no other project has
+
+COVERAGE, MOST = 0.95, 3
+"""Probability that the projects that are searched hold the answer, and their number, however low that is."""
+
+MARGIN = 0.1
+"""How much nearer another project's best passage must be for that to be searched too."""
 
 _WORD = re.compile(r"[^\W_]+")
 # Projects that a project uses only through another one are rarely relevant to it. Chosen by hand; not measured.
@@ -171,13 +187,13 @@ def weigh(
     projects: Sequence[Project],
     nearness: Mapping[str, Nearness],
     question: str,
-    source: str,
+    source: str | None,
     found: Mapping[str, Lead],
-    settings: RoutingSettings,
 ) -> list[Evidence]:
     """Return the evidence for each project, the strongest first; ties by id. The shares add up to 1.
 
-    ``source`` is the asking project, empty if none asks, and ``found`` are the :func:`leads` from it.
+    ``source`` is the asking project, empty if none asks, and ``found`` are the :func:`leads` from it. If it is None,
+    passages and the importance of projects are all the evidence.
     """
     words = _words(question)
     spread = Counter(domain.lower() for project in projects for domain in project.domains)
@@ -188,16 +204,17 @@ def weigh(
         rarity = max((_rarity(spread[domain.lower()], len(projects)) for domain in domains), default=0.0)
         lead = found.get(project.id)
         near = nearness[project.id]
-        score = (
-            near.passage / settings.cosine
-            + near.summary / settings.summary
-            + (settings.own if project.id == source else 0.0)
-            + settings.relation * (lead.weight if lead else 0.0)
-            + settings.name * bool(names)
-            + settings.known * near.known
-            + settings.domain * rarity
-            + math.log(project.importance)
-        )
+        score = near.passage / _COSINE
+        if source is not None:
+            score += (
+                near.summary / _SUMMARY
+                + (_OWN if project.id == source else 0.0)
+                + _RELATION * (lead.weight if lead else 0.0)
+                + _NAME * bool(names)
+                + _KNOWN * near.known
+                + _DOMAIN * rarity
+            )
+        score += math.log(project.importance)
         weighed.append(
             Evidence(
                 project,

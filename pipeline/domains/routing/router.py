@@ -20,7 +20,7 @@ from pipeline.domains.routing.learn.log import Log
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.route import Evidence, Mode, Nearness, Route
 from pipeline.domains.routing.schema import Project, Relation
-from pipeline.domains.routing.settings import PassagesAlone, RoutingSettings
+from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
 from pipeline.records import Fingerprint, Hit, Vector
 from pipeline.retrieve.legs import Leg
@@ -206,8 +206,8 @@ class Router:
             raise GraphError("No project has an index that can be searched.", "Make them: hoprank route index.")
         chosen, widened = evidence, ""
         if mode is Mode.GRAPH:
-            few = steps.choose(evidence, self.settings.coverage, self.settings.most)
-            chosen, widened = steps.widen(evidence, few, self.settings.margin)
+            few = steps.choose(evidence, steps.COVERAGE, steps.MOST)
+            chosen, widened = steps.widen(evidence, few, steps.MARGIN)
         elif mode is Mode.ORACLE:
             chosen = [one for one in evidence if one.project.id in projects]
         stands_in = stands_in if source else ""
@@ -225,11 +225,8 @@ class Router:
             )
             for project, corpus in state.corpora.items()
         }
-        settings = self.settings
-        if source is None:
-            settings = PassagesAlone(**settings.model_dump())
-        found = steps.leads(source, state.relations, settings.depth) if source else {}
-        return steps.weigh(list(state.projects.values()), near, question, source or "", found, settings)
+        found = steps.leads(source, state.relations, self.settings.depth) if source else {}
+        return steps.weigh(list(state.projects.values()), near, question, source, found)
 
     def _search(
         self, route: Route, ask: Callable[[Evidence], RetrieverResult | None], top_k: int

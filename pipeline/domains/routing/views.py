@@ -13,10 +13,8 @@ from pipeline.cli.views.tables import captioned, plain_table, property_grid
 from pipeline.domains.routing import deferred as domain
 from pipeline.text.prose import counted, listed
 
-_LONGEST = 60  # characters of a text in a cell; chosen by hand, not measured
-
 # How much of a list is drawn; --json has all. Chosen by hand; not measured.
-_PLACES, _SHOWN, _MOST_EVENTS, _MOST_LISTED = 3, 10, 20, 20
+_PLACES, _SHOWN, _MOST_LISTED = 3, 10, 20
 
 
 def proposals_view(proposals: Sequence[domain.clues.Proposal]) -> Table:
@@ -43,38 +41,12 @@ def log_view(log: domain.log.Log, entries: Sequence[domain.log.Entry]) -> Render
 
 def weights_view(learned: Sequence[domain.usage.LearnedWeight]) -> Table:
     """Return the weights of edges, and the judgements that they follow from."""
-    rows = ((str(one.edge), f"{one.weight:.3f}", f"{one.base:.3f}", *map(str, _counts(one))) for one in learned)
+    rows = []
+    for one in learned:
+        useful = sum(event.useful for event in one.events)
+        counts = str(useful), str(len(one.events) - useful)
+        rows.append((str(one.edge), f"{one.weight:.3f}", f"{one.base:.3f}", *counts))
     return plain_table("relation", "weight", "base", "useful", "useless", rows=rows, named=True)
-
-
-def explanation_view(learned: domain.usage.LearnedWeight) -> RenderableType:
-    """Return how the weight of an edge comes about, and its newest judgements."""
-    useful, useless = _counts(learned)
-    grid = property_grid(
-        [
-            ("relation", str(learned.edge)),
-            ("base weight", f"{learned.base:.3f}"),
-            ("useful answers", f"{useful:,}, which count {learned.useful:.2f} by their age and rank"),
-            ("useless answers", f"{useless:,}, which count {learned.useless:.2f}"),
-            ("share of useful", f"{learned.share:.3f}, estimated; 0.5 without judgements"),
-            ("factor", f"{learned.factor:.3f}"),
-            ("weight", f"{learned.weight:.3f}"),
-        ]
-    )
-    if not learned.events:
-        return grid
-    rows = (
-        (f"{event.time:%Y-%m-%d %H:%M}", str(event.rank), "useful" if event.useful else "useless", event.query)
-        for event in learned.events[:_MOST_EVENTS]
-    )
-    older = len(learned.events) - _MOST_EVENTS
-    more = [Text(f"and {counted(older, 'older one')}")] if older > 0 else []
-    return Group(grid, Text(), plain_table("time", "rank", "judgement", "question", rows=rows), *more)
-
-
-def _counts(learned: domain.usage.LearnedWeight) -> tuple[int, int]:
-    useful = sum(event.useful for event in learned.events)
-    return useful, len(learned.events) - useful
 
 
 def modes_view(report: domain.compare.RoutingReport) -> RenderableType:

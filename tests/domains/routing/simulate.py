@@ -15,9 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from pipeline.domains.routing.learn.usage import EdgeUsage, learned_weight
+from pipeline.domains.routing.learn.usage import KEPT, Judgement, learned_weight
 from pipeline.domains.routing.schema import EdgeKey, RelationType
-from pipeline.domains.routing.settings import RoutingSettings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -55,17 +54,20 @@ class Round:
 
 
 class Simulation:
-    """A run of a world; the same seed gives the same run. ``days`` lie between two rounds of ``questions`` each."""
+    """A run of a world; the same seed gives the same run. ``days`` lie between two rounds of ``questions`` each.
+
+    Unless it ``learns``, the base weights stay as they are.
+    """
 
     def __init__(
-        self, world: World, settings: RoutingSettings, seed: int = 0, *, questions: int = 50, days: float = 1.0
+        self, world: World, seed: int = 0, *, questions: int = 50, days: float = 1.0, learns: bool = True
     ) -> None:
-        self._world, self._settings = world, settings
+        self._world, self._learns = world, learns
         self._random = random.Random(seed)  # noqa: S311 - a simulation needs no secret
         self._questions, self._days = questions, timedelta(days=days)
         self._edges = {name: EdgeKey("asker", name, RelationType.USES) for name in world.popularity}
         self._now = START
-        self.events: dict[str, list[EdgeUsage]] = {name: [] for name in world.popularity}
+        self.events: dict[str, list[Judgement]] = {name: [] for name in world.popularity}
         """Judgements by project, which a test may add to."""
 
     def run(self, rounds: int, *, asking: bool = True) -> list[Round]:
@@ -74,12 +76,10 @@ class Simulation:
 
     def weights(self) -> dict[str, float]:
         """Return the weights as they are now."""
-        return {
-            name: learned_weight(
-                edge, self._world.base.get(name, 1.0), self.events[name], self._now, self._settings
-            ).weight
-            for name, edge in self._edges.items()
-        }
+        bases = {name: (edge, self._world.base.get(name, 1.0)) for name, edge in self._edges.items()}
+        if not self._learns:
+            return {name: base for name, (_, base) in bases.items()}
+        return {name: learned_weight(*of, self.events[name], self._now).weight for name, of in bases.items()}
 
     def _round(self, questions: int) -> Round:
         weights = self.weights()
@@ -91,10 +91,10 @@ class Simulation:
             routes = self._routes(weights, answer)
             asked[answer] += 1
             right[answer] += answer in routes
-            for event in self._judged(f"{self._now:%F} {number}", routes, answer):
-                self.events[event.edge.target].append(event)
+            for name, event in self._judged(f"{self._now:%F} {number}", routes, answer):
+                self.events[name].append(event)
         self._now += self._days
-        self.events = {name: events[-self._settings.kept :] for name, events in self.events.items()}
+        self.events = {name: events[-KEPT:] for name, events in self.events.items()}
         return Round(asked, right, weights)
 
     def _routes(self, weights: Mapping[str, float], answer: str) -> Sequence[str]:
@@ -105,8 +105,8 @@ class Simulation:
         }
         return sorted(scores, key=lambda name: (-scores[name], name))[: self._world.searched]
 
-    def _judged(self, query: str, routes: Sequence[str], answer: str) -> Iterator[EdgeUsage]:
+    def _judged(self, query: str, routes: Sequence[str], answer: str) -> Iterator[tuple[str, Judgement]]:
         for rank, name in enumerate(routes, 1):
             looked = self._random.random() < rank**-self._world.attention
             if looked and (name == answer or self._random.random() < self._world.rejects):
-                yield EdgeUsage(self._edges[name], query, rank, name == answer, self._now)
+                yield name, Judgement(self._now, name == answer, rank, query)

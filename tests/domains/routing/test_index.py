@@ -11,10 +11,9 @@ import pytest
 from pipeline import HopRank
 from pipeline.db.catalogue import find_corpus, get_corpus
 from pipeline.domains.routing.index import Description, Indexed, describe, index
-from pipeline.domains.routing.learn.usage import UsedAnswer, record_use
+from pipeline.domains.routing.learn.usage import record_use
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.schema import Project, Relation, RelationType
-from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import GraphError
 
 Files = Mapping[str, str]
@@ -215,9 +214,7 @@ def test_an_index_lets_judgements_decay(hoprank: HopRank, projects: ProjectGraph
     for name in ("shop", "ledger"):
         projects.add_node(Project(name))
     projects.add_edge(Relation("shop", "ledger", RelationType.USES, 0.5))
-    settings = hoprank.settings.section(RoutingSettings)
-    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
-    record_use(projects, "how?", "shop", UsedAnswer("ledger", 1), settings, long_ago)
+    record_use(projects, "how?", "shop", "ledger", 1, datetime(2020, 1, 1, tzinfo=UTC))
     before = projects.get_edge("shop", "ledger", RelationType.USES)
     assert before
     assert before.weight > 0.51

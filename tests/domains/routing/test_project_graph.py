@@ -104,20 +104,6 @@ def test_what_an_index_finds_fills_the_gaps_and_stays_apart(projects: ProjectGra
     assert projects.list_nodes()[0].summary == "Stated."
 
 
-def test_a_removed_project_takes_its_relations_and_its_domains_along(projects: ProjectGraph) -> None:
-    projects.add_node(PATINA)
-    projects.add_node(DOJO)
-    projects.add_edge(Relation("patina", "dojo", USES))
-
-    projects.remove_node("dojo")
-
-    assert projects.list_nodes() == [replace(PATINA, corpus="patina")]
-    assert {(one.target, one.type) for one in projects.get_edges()} == {("domain:rust", ABOUT), ("domain:tools", ABOUT)}
-    assert domains(projects) == {"domain:rust", "domain:tools"}
-    with pytest.raises(GraphError, match="has no project 'dojo'"):
-        projects.remove_node("dojo")
-
-
 def test_a_relation_is_unique_by_its_ends_and_its_type(chain: ProjectGraph) -> None:
     before = chain.get_edge("a", "b", USES)
     assert before
@@ -128,7 +114,7 @@ def test_a_relation_is_unique_by_its_ends_and_its_type(chain: ProjectGraph) -> N
     chain.add_edge(Relation("a", "b", TESTS))
 
     assert chain.get_edge("a", "b", USES) == replace(before, weight=0.7, evidence="imports")
-    assert len(chain.get_edges("b")) == 4
+    assert len([one for one in chain.get_edges() if "b" in (one.source, one.target)]) == 4
     chain.add_edge(Relation("a", "b", USES, 0.7))
     assert chain.get_edge("a", "b", USES) == replace(before, weight=0.7)
 
@@ -150,7 +136,7 @@ def test_a_domain_is_named_or_given_by_its_id(projects: ProjectGraph) -> None:
     projects.add_edge(Relation("a", "domain:cairo", ABOUT, 0.5))
 
     assert projects.get_node("a") == Project("a", domains=("cairo",), corpus="a")
-    assert [(one.target, one.weight) for one in projects.get_edges("a")] == [("domain:cairo", 0.5)]
+    assert [(one.target, one.weight) for one in projects.get_edges()] == [("domain:cairo", 0.5)]
     assert projects.get_related("a") == []
     projects.remove_edge("a", "cairo", ABOUT)
     assert domains(projects) == set()

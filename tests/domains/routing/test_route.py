@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 from pipeline.domains.routing.route import Evidence, Nearness, choose, knowledge_of_names, leads, weigh, widen
 from pipeline.domains.routing.router import can_enter, merge
 from pipeline.domains.routing.schema import Project, Relation, RelationType
-from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.records import Hit
-from pipeline.settings import load_settings
 
-SETTINGS = load_settings().section(RoutingSettings).model_copy(update={"relation": 1.0})
 USES, SIBLING, DOMAIN = RelationType.USES, RelationType.SIBLING, RelationType.DOMAIN
 
 
@@ -30,7 +27,7 @@ def evidence(cosines: Mapping[str, float], question: str = "?", **options: objec
     source = str(options.pop("source", ""))
     found = leads(source, options.pop("relations", ()), 2)  # type: ignore[arg-type]
     near = {id_: Nearness(cosine) for id_, cosine in cosines.items()}
-    weighed = weigh(projects, near, question, source, found, SETTINGS)  # type: ignore[arg-type]
+    weighed = weigh(projects, near, question, source, found)  # type: ignore[arg-type]
     return {one.project.id: one for one in weighed}
 
 
@@ -124,7 +121,7 @@ def test_a_domain_counts_by_its_rarity() -> None:
 def test_a_summary_near_to_the_question_counts() -> None:
     near = {"a": Nearness(0.4), "b": Nearness(0.39, summary=0.5)}
 
-    weighed = weigh([Project("a"), Project("b")], near, "?", "", {}, SETTINGS)
+    weighed = weigh([Project("a"), Project("b")], near, "?", "", {})
 
     assert [one.project.id for one in weighed] == ["b", "a"]
 
@@ -142,7 +139,7 @@ def test_names_count_by_their_rarity_among_the_corpora() -> None:
 def test_a_project_that_knows_the_names_comes_before_a_slightly_nearer_one() -> None:
     near = {"a": Nearness(0.4), "b": Nearness(0.37, known=1.0)}
 
-    weighed = weigh([Project("a"), Project("b")], near, "?", "", {}, SETTINGS)
+    weighed = weigh([Project("a"), Project("b")], near, "?", "", {})
 
     assert [one.project.id for one in weighed] == ["b", "a"]
 

@@ -134,7 +134,7 @@ def test_a_change_of_the_graph_is_seen_by_the_next_search(hoprank: HopRank, own_
     router = Router(hoprank, own_graph.graph.name)
     router.search(CLOSING)
 
-    own_graph.remove_node("ledger")
+    own_graph.graph.remove_node("ledger")
 
     assert searched(router.search(CLOSING)) == ["harbour"]
 

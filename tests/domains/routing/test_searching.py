@@ -186,4 +186,4 @@ def test_evaluate_prints_the_comparison_and_the_failures(town: Town, tmp_path: P
 
 def test_the_commands_take_the_graph_of_the_settings(town: Town) -> None:
     for chosen in (("--set", f"routing.graph={town.graph}"), ("--graph", town.graph)):
-        assert "almanac" in run("route", "explain", "harbour", "uses", "almanac", *chosen).stdout
+        assert "nothing to forget" in run("route", "forget-usage", "--yes", *chosen).stderr

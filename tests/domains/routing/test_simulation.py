@@ -7,30 +7,18 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from statistics import mean
-from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.domains.routing.learn.usage import EdgeUsage, learned_weight
+from pipeline.domains.routing.learn.usage import HALF_LIFE, HIGHEST, LOWEST, Judgement, learned_weight
 from pipeline.domains.routing.schema import EdgeKey, RelationType
-from pipeline.domains.routing.settings import RoutingSettings
-from pipeline.settings import load_settings
 from tests.domains.routing.simulate import START, Round, Simulation, World
 
 EDGE = EdgeKey("patina", "dojo", RelationType.USES)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-SETTINGS = load_settings().section(RoutingSettings)
 
-
-class _Fixed(RoutingSettings):
-    lowest: ClassVar[float] = 1.0
-    highest: ClassVar[float] = 1.0
-
-
-FIXED = _Fixed(**SETTINGS.model_dump())
-"""Learning that changes nothing: what the base weights alone achieve."""
 
 POPULARITY = {
     "web": 0.30,
@@ -49,8 +37,7 @@ ROUNDS = 100
 
 events = st.lists(
     st.builds(
-        EdgeUsage,
-        edge=st.just(EDGE),
+        Judgement,
         query=st.sampled_from([f"question {number}" for number in range(8)]),
         rank=st.integers(1, 50),
         useful=st.booleans(),
@@ -61,12 +48,12 @@ events = st.lists(
 bases = st.floats(0.01, 1.0)
 
 
-def used(query: str = "q", rank: int = 1, days: float = 0.0, *, useful: bool = True) -> EdgeUsage:
-    return EdgeUsage(EDGE, query, rank, useful, NOW - timedelta(days=days))
+def used(query: str = "q", rank: int = 1, days: float = 0.0, *, useful: bool = True) -> Judgement:
+    return Judgement(NOW - timedelta(days=days), useful, rank, query)
 
 
-def weight(events: Sequence[EdgeUsage], base: float = 1.0, now: datetime = NOW) -> float:
-    return learned_weight(EDGE, base, events, now, SETTINGS).weight
+def weight(events: Sequence[Judgement], base: float = 1.0, now: datetime = NOW) -> float:
+    return learned_weight(EDGE, base, events, now).weight
 
 
 def share(rounds: Sequence[Round], names: Sequence[str] = ()) -> float:
@@ -77,24 +64,24 @@ def share(rounds: Sequence[Round], names: Sequence[str] = ()) -> float:
 
 
 @cache
-def simulated(seed: int, rejects: float, settings: RoutingSettings = SETTINGS, attention: float = 0.5) -> list[Round]:
-    return Simulation(World(POPULARITY, rejects=rejects, attention=attention), settings, seed).run(ROUNDS)
+def simulated(seed: int, rejects: float, attention: float = 0.5, *, learns: bool = True) -> list[Round]:
+    return Simulation(World(POPULARITY, rejects=rejects, attention=attention), seed, learns=learns).run(ROUNDS)
 
 
 @given(events, bases)
-def test_a_weight_stays_within_its_bounds(events: list[EdgeUsage], base: float) -> None:
-    assert base * SETTINGS.lowest <= weight(events, base) <= base * SETTINGS.highest
+def test_a_weight_stays_within_its_bounds(events: list[Judgement], base: float) -> None:
+    assert base * LOWEST <= weight(events, base) <= base * HIGHEST
 
 
 @given(events, bases, st.randoms())
-def test_the_order_of_judgements_does_not_matter(events: list[EdgeUsage], base: float, random: object) -> None:
+def test_the_order_of_judgements_does_not_matter(events: list[Judgement], base: float, random: object) -> None:
     shuffled = sorted(events, key=lambda _: random.random())  # type: ignore[attr-defined]
 
     assert weight(shuffled, base) == weight(events, base)
 
 
 @given(events, events)
-def test_a_repeated_record_changes_nothing(events: list[EdgeUsage], more: list[EdgeUsage]) -> None:
+def test_a_repeated_record_changes_nothing(events: list[Judgement], more: list[Judgement]) -> None:
     assert weight([*events, *more, *events]) == weight([*events, *more])
 
 
@@ -107,7 +94,7 @@ def test_a_weight_decays_towards_its_base(ranks: list[int], useful: bool, days: 
 
 
 @given(events, st.integers(1, 50))
-def test_a_useful_answer_strengthens_and_a_useless_one_weakens(events: list[EdgeUsage], rank: int) -> None:
+def test_a_useful_answer_strengthens_and_a_useless_one_weakens(events: list[Judgement], rank: int) -> None:
     before = weight(events)
 
     assert weight([*events, used("another", rank)]) > before
@@ -139,7 +126,7 @@ def test_repeating_one_question_counts_once_and_its_newest_judgement_wins() -> N
 
 
 def test_a_judgement_loses_half_of_its_mass_in_a_half_life() -> None:
-    learned = learned_weight(EDGE, 1.0, [used(days=SETTINGS.half_life)], NOW, SETTINGS)
+    learned = learned_weight(EDGE, 1.0, [used(days=HALF_LIFE)], NOW)
 
     assert learned.useful == pytest.approx(0.5)
 
@@ -161,7 +148,7 @@ def test_routing_improves_with_use_and_settles(seed: int, rejects: float) -> Non
     rounds = simulated(seed, rejects)
 
     middle, last = share(rounds[40:70]), share(rounds[70:])
-    assert last > share(simulated(seed, rejects, FIXED)) + 0.05
+    assert last > share(simulated(seed, rejects, learns=False)) + 0.05
     assert abs(last - middle) < 0.05
 
 
@@ -180,14 +167,14 @@ def test_no_edge_runs_away(seed: int, rejects: float) -> None:
     rounds = simulated(seed, rejects)
 
     weights = [weight for one in rounds for weight in one.weights.values()]
-    assert SETTINGS.lowest <= min(weights)
-    assert max(weights) <= SETTINGS.highest
+    assert min(weights) >= LOWEST
+    assert max(weights) <= HIGHEST
     assert max(abs(rounds[-1].weights[name] - rounds[-30].weights[name]) for name in POPULARITY) < 0.25
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_wrong_edge_that_was_lucky_decays_back(seed: int) -> None:
-    simulation = Simulation(World(POPULARITY), SETTINGS, seed)
+    simulation = Simulation(World(POPULARITY), seed)
     simulation.events["wrong0"] += [replace(used(f"luck {number}"), time=START) for number in range(20)]
     lucky = simulation.weights()
 
@@ -199,10 +186,10 @@ def test_a_wrong_edge_that_was_lucky_decays_back(seed: int) -> None:
 
 
 def test_luck_is_forgotten_though_nobody_rejects_an_answer() -> None:
-    simulation = Simulation(World(POPULARITY, rejects=0.0), SETTINGS, questions=10)
+    simulation = Simulation(World(POPULARITY, rejects=0.0), questions=10)
     simulation.events["wrong0"] += [replace(used(f"luck {number}"), time=START) for number in range(20)]
 
-    rounds = simulation.run(6 * int(SETTINGS.half_life))
+    rounds = simulation.run(6 * int(HALF_LIFE))
 
     assert rounds[0].weights["wrong0"] > 1.5
     assert rounds[-1].weights["wrong0"] < 1.05
@@ -211,7 +198,7 @@ def test_luck_is_forgotten_though_nobody_rejects_an_answer() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("rejects", [0.0, 0.3])
 def test_a_popular_edge_does_not_starve_the_others(seed: int, rejects: float) -> None:
-    rounds, fixed = simulated(seed, rejects)[40:], simulated(seed, rejects, FIXED)[40:]
+    rounds, fixed = simulated(seed, rejects)[40:], simulated(seed, rejects, learns=False)[40:]
 
     assert share(rounds, RARE) > share(fixed, RARE) - 0.06
     assert all(sum(one.right.get(name, 0) for one in rounds[-40:]) for name in RARE)
@@ -219,7 +206,7 @@ def test_a_popular_edge_does_not_starve_the_others(seed: int, rejects: float) ->
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_right_edge_with_a_low_base_recovers(seed: int) -> None:
-    rounds = Simulation(World(POPULARITY, base={"store": 0.4}), SETTINGS, seed).run(ROUNDS)
+    rounds = Simulation(World(POPULARITY, base={"store": 0.4}), seed).run(ROUNDS)
 
     assert rounds[-1].weights["store"] > 0.4
     assert share(rounds[70:], ["store"]) > share(rounds[:5], ["store"])
@@ -229,22 +216,16 @@ def test_a_right_edge_with_a_low_base_recovers(seed: int) -> None:
 @pytest.mark.parametrize("attention", [0.0, 1.5])
 def test_users_of_another_attention_than_assumed_do_no_harm(attention: float) -> None:
     learned, fixed = (
-        mean(share(simulated(seed, 0.3, settings, attention)[40:]) for seed in SEEDS) for settings in (SETTINGS, FIXED)
+        mean(share(simulated(seed, 0.3, attention, learns=learns)[40:]) for seed in SEEDS) for learns in (True, False)
     )
 
     assert learned > fixed + 0.03
 
 
 def test_when_nobody_asks_all_weights_return_to_their_base() -> None:
-    simulation = Simulation(World(POPULARITY, base={"mail": 0.5}), SETTINGS, days=5)
+    simulation = Simulation(World(POPULARITY, base={"mail": 0.5}), days=5)
     simulation.run(20)
 
     rounds = simulation.run(80, asking=False)
 
     assert rounds[-1].weights == pytest.approx(dict.fromkeys(POPULARITY, 1.0) | {"mail": 0.5}, rel=0.05)
-
-
-def test_the_same_seed_gives_the_same_run() -> None:
-    first, second = (Simulation(World(POPULARITY), SETTINGS, 7).run(10) for _ in range(2))
-
-    assert first == second

@@ -1,4 +1,4 @@
-"""``hoprank route propose``, ``used``, ``explain`` and ``forget-usage``: what the graph of projects learns."""
+"""``hoprank route propose``, ``used``, ``log`` and ``forget-usage``: what the graph of projects learns."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,8 +12,8 @@ from pipeline.cli.options import Run, Yes, confirm
 from pipeline.cli.views.output import say, warn
 from pipeline.cli.views.progress import show_progress
 from pipeline.domains.routing import deferred as domain
-from pipeline.domains.routing.cli.projects import Ask, Graph, Reading, Source
-from pipeline.domains.routing.views import explanation_view, log_view, proposals_view, weights_view
+from pipeline.domains.routing.cli.projects import Ask, Graph, Reading
+from pipeline.domains.routing.views import log_view, proposals_view, weights_view
 from pipeline.text.prose import listed
 
 _MOST_NAMED = 5  # to fit a line; chosen by hand
@@ -89,18 +89,6 @@ def used(
     deliver(learned, run.as_json, weights_view)
 
 
-def explain(
-    source: Source,
-    type_: Annotated[str, Argument(metavar="TYPE", help="The type of the relation.")],
-    target: Annotated[str, Argument(metavar="B", help="The project that answers.")],
-    run: Reading,
-) -> None:
-    """Show why a relation has its weight: the base weight, the judgements on answers, and what follows."""
-    with run.projects() as opened:
-        learned = opened.explain(run.named(opened, source), type_, target)
-    deliver(learned, run.as_json, explanation_view)
-
-
 def log(
     delete: Annotated[bool, Option("--delete", help="Delete the log.")] = False,
     yes: Yes = False,
@@ -141,5 +129,5 @@ def forget_usage(
     with replace(run, graph=graph).projects() as projects:
         key = domain.schema.EdgeKey.parse(run.named(projects, edge[0]), *edge[1:]) if edge else None
         start = since.replace(tzinfo=UTC) if since else None
-        learned = domain.usage.forget(projects.graph, projects.settings, datetime.now(UTC), key=key, since=start)
+        learned = domain.usage.forget(projects.graph, datetime.now(UTC), key=key, since=start)
     deliver(learned, run.as_json, weights_view, "There was nothing to forget.")

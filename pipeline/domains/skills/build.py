@@ -21,6 +21,12 @@ from pipeline.knowledge import KnowledgeEdge, KnowledgeGraph, KnowledgeNode, Sup
 from pipeline.progress import Progress
 from pipeline.records import Vector, Warned
 
+# Weights and thresholds, chosen by hand; none is measured.
+_TAGS = 0.1  # least cosine of the tags of linked skills, weighted by inverse document frequency
+_MENTION = 0.5  # weight of an edge to a skill that is named once; a requirement has weight 1
+_PACKAGE = 0.3  # weight of an edge to a package that a single skill uses; less, the more use it
+_FOLDER = 0.1  # weight of an edge from a folder to a skill or folder in it
+
 _DIGITS = 4  # of a weight, so that rounding errors change no edge
 _SEMANTIC = frozenset((SkillEdge.MENTIONS, SkillEdge.SHARES_TAGS, SkillEdge.SIMILAR))
 """The edge types that are about meaning; the others are about structure."""
@@ -81,10 +87,10 @@ def _skill_graph(
             properties = {"name": path.rsplit("/", 1)[-1], "path": path}
             nodes.append(KnowledgeNode(node_id, FOLDER, properties=properties, parent_id=parents.get(node_id)))
     edges = [
-        *_requirement_edges(skills, requirements, names, settings),
-        *_tag_edges(skills, settings),
+        *_requirement_edges(skills, requirements, names),
+        *_tag_edges(skills, settings.top_k),
         *_similar_edges(skills, vectors, settings),
-        *(_edge(parent, child, SkillEdge.CONTAINS, settings.folder) for child, parent in sorted(parents.items())),
+        *(_edge(parent, child, SkillEdge.CONTAINS, _FOLDER) for child, parent in sorted(parents.items())),
     ]
     return nodes, edges
 
@@ -114,7 +120,7 @@ def _parents(skills: Sequence[Skill]) -> dict[str, str]:
 
 
 def _requirement_edges(
-    skills: Sequence[Skill], requirements: Mapping[str, Sequence[Requirement]], names: Names, settings: SkillSettings
+    skills: Sequence[Skill], requirements: Mapping[str, Sequence[Requirement]], names: Names
 ) -> Iterator[KnowledgeEdge]:
     """Yield the edges of the types ``requires``, ``mentions``, ``uses`` and ``documents``; ``requirements`` by skill.
 
@@ -129,19 +135,19 @@ def _requirement_edges(
             stated = {"dependency": depends[required]} if required in depends else {"stated": "in the text"}
             yield _edge(skill.id, required, SkillEdge.REQUIRES, 1.0, **stated)
         for mentioned, count in counts.items():
-            weight = min(1.0, settings.mention * (1 + math.log(count)))
+            weight = min(1.0, _MENTION * (1 + math.log(count)))
             yield _edge(skill.id, mentioned, SkillEdge.MENTIONS, weight, count=count)
         for need in requirements[skill.id]:
             if need.package:
                 idf = math.log(1 + len(skills) / users[need.package]) / math.log(1 + len(skills))
                 assumed = {"assumed": True} if need.assumed else {}
-                target, weight = _PACKAGE_ID + need.package, settings.package * idf
+                target, weight = _PACKAGE_ID + need.package, _PACKAGE * idf
                 yield _edge(skill.id, target, SkillEdge.USES, weight, dependency=need.text, **assumed)
         for name in sorted({package_key(skill.name), package_key(skill.path.rsplit("/", 1)[-1])} & users.keys()):
             yield _edge(skill.id, _PACKAGE_ID + name, SkillEdge.DOCUMENTS, 1.0)
 
 
-def _tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[KnowledgeEdge]:
+def _tag_edges(skills: Sequence[Skill], top_k: int) -> Iterator[KnowledgeEdge]:
     """Yield edges between skills that share tags, weighted by the cosine of their idf-weighted tag vectors.
 
     A pair is linked if its cosine is above the threshold and among the ``top_k`` best of either skill. A tag that all
@@ -156,9 +162,9 @@ def _tag_edges(skills: Sequence[Skill], settings: SkillSettings) -> Iterator[Kno
         for pair in combinations(sorted(skill_ids), 2):
             products[pair] += squares[tag]
     cosines = {pair: product / (lengths[pair[0]] * lengths[pair[1]]) for pair, product in products.items() if product}
-    above = ((pair, cosine) for pair, cosine in cosines.items() if cosine >= settings.tags)
+    above = ((pair, cosine) for pair, cosine in cosines.items() if cosine >= _TAGS)
     by_skill = grouped((skill_id, (-cosine, pair)) for pair, cosine in above for skill_id in pair)
-    for a, b in sorted({pair for ranked in by_skill.values() for _, pair in sorted(ranked)[: settings.top_k]}):
+    for a, b in sorted({pair for ranked in by_skill.values() for _, pair in sorted(ranked)[:top_k]}):
         shared = sorted(tags[a][tag] for tag in tags[a].keys() & tags[b].keys())
         yield _edge(a, b, SkillEdge.SHARES_TAGS, cosines[a, b], tags=shared)
 

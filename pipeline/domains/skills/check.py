@@ -15,6 +15,8 @@ from pipeline.domains.skills.settings import SkillSettings
 from pipeline.embedding.nearest import nearest, unit_vectors
 from pipeline.knowledge import KnowledgeGraph, KnowledgeNode
 
+_NEAR_NAME = 0.85  # least similarity (difflib) of the names of near-duplicates; chosen by hand, not measured
+
 _SIMILAR_ID = 0.7
 """Least similarity (difflib) of the id that a missing dependency may have meant. Chosen by hand; not measured."""
 
@@ -79,7 +81,7 @@ def check(graph: KnowledgeGraph, settings: SkillSettings) -> Findings:
         sorted({str(edge.properties["dependency"]) for edge in assumed}),
         sorted(_cycles(graph)),
         [skill_id for skill_id in ids if skill_id not in linked],
-        _strongest_first(_near_by_name(skills, settings.near_name)),
+        _strongest_first(_near_by_name(skills)),
         _strongest_first(_near_by_meaning(skills, settings.near_meaning)),
     )
 
@@ -97,12 +99,12 @@ def _cycles(graph: KnowledgeGraph) -> Iterator[list[str]]:
             yield [first, first]
 
 
-def _near_by_name(skills: Sequence[KnowledgeNode], threshold: float) -> Iterator[NearDuplicate]:
+def _near_by_name(skills: Sequence[KnowledgeNode]) -> Iterator[NearDuplicate]:
     names = [(skill.id, folded(str(skill.properties["name"]))) for skill in skills]
     for (id_a, a), (id_b, b) in combinations(names, 2):
         matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
         # The quick ratios are cheap upper bounds of the ratio.
-        if all(bound() >= threshold for bound in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)):
+        if all(bound() >= _NEAR_NAME for bound in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)):
             yield NearDuplicate(id_a, id_b, round(matcher.ratio(), 2))
 
 

@@ -53,12 +53,14 @@ def find_skill(graph: KnowledgeGraph, name: str) -> KnowledgeNode:
 
     Raises GraphError with the closest id if there is none, and with all ids if several skills match.
     """
-    node = graph.get_node(name)
-    if node is not None and node.type == SKILL:
-        return node
-    skills = graph.find_nodes_by_type(SKILL)
     wanted = folded(name)
-    matches = [skill for skill in skills if wanted in (folded(skill.id), folded(str(skill.properties["name"])))]
+    stored = {node.id: node for node in graph.get_nodes([name, wanted]) if node.type == SKILL}
+    if skill := stored.get(name) or stored.get(wanted):
+        return skill
+    matches, skills = [node for node in graph.filter_nodes_by_property("name", name) if node.type == SKILL], []
+    if not matches:  # in another spelling, or by its folder
+        skills = graph.find_nodes_by_type(SKILL)
+        matches = [skill for skill in skills if wanted in (folded(skill.id), folded(str(skill.properties["name"])))]
     if not matches:
         matches = [skill for skill in skills if wanted == folded(str(skill.properties["path"]).rsplit("/", 1)[-1])]
     if len(matches) == 1:

@@ -65,9 +65,9 @@ def required_view(required: Required) -> Table:
 
 def ranked_view(ranked: Sequence[RankedNode]) -> Table:
     """Return skills, best first, each with the rankings that found it and the beginning of its description."""
-    rows = (
-        (one.node.id, ", ".join(one.parts), one_line(_description(one.node), _DESCRIPTION_LENGTH)) for one in ranked
-    )
+    texts = (str(one.node.properties.get("description", "")) for one in ranked)
+    told = (one_line(text, _DESCRIPTION_LENGTH) for text in texts)
+    rows = ((one.node.id, ", ".join(one.parts), text) for one, text in zip(ranked, told, strict=True))
     return plain_table("skill", "by", "for", rows=rows, named=True)
 
 
@@ -91,7 +91,3 @@ def findings_view(findings: Findings) -> Table:
 
 def _counted(lines: Sequence[str]) -> str:
     return "\n".join([str(len(lines)), *lines]) if lines else "none"
-
-
-def _description(skill: KnowledgeNode) -> str:
-    return str(skill.properties.get("description", ""))

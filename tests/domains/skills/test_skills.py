@@ -308,6 +308,15 @@ def test_a_skill_that_is_not_there_is_named_with_the_nearest(collection: Knowled
     assert find_skill(collection, "review").id == "code-review", "by its folder"
 
 
+def test_a_skill_is_asked_for_by_its_name(built: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = built({"a": skill("Same"), "b": skill("Same"), "c": skill("tide-tables")})
+    monkeypatch.setattr(KnowledgeGraph, "find_nodes_by_type", lambda *_: pytest.fail("all skills were read"))
+
+    assert find_skill(graph, "Tide tables").id == "tide-tables"
+    with pytest.raises(GraphError, match="2 skills are named 'Same'"):
+        find_skill(graph, "Same")
+
+
 def test_an_edge_that_the_schema_lacks_is_not_written(built: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, _ = built(COLLECTION)
     before = graph.size()

@@ -135,9 +135,9 @@ def tool_graph(
     tools = catalogue.tools
     system = TypeSystem(settings.conversions)
     needs = resolved(tools)
-    found = flows(tools, system, threshold=settings.flow, sources=settings.sources)
+    found = flows(tools, system, threshold=settings.flow)
     similar = link.similar_tools(tools, vectors, settings.neighbours, settings.similar)
-    concepts = link.find_concepts(tools, similar, settings.resolution)
+    concepts = link.find_concepts(tools, similar)
     type_edges = list(link.type_edges(tools, system))
     types = {edge.target.removeprefix(node_id(TYPE)) for edge in type_edges}
     nodes = [

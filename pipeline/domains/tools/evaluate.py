@@ -11,6 +11,7 @@ from pipeline.domains.tools.catalogue import Built, words_of_name
 from pipeline.domains.tools.find import Embed, embedding_by, find_tools
 from pipeline.domains.tools.index import ToolIndex, terms_of
 from pipeline.domains.tools.queries import ToolSearch
+from pipeline.domains.tools.settings import ToolSettings
 from pipeline.evaluate.datasets import Dataset, Query, check_documents, read_document_ids
 from pipeline.evaluate.harness import ask, latencies, means, read_judged
 from pipeline.evaluate.measures import measure_query
@@ -59,7 +60,8 @@ def evaluate(build: Build, hoprank: HopRank, folder: Path, *, progress: Progress
     dataset = check_documents(dataset, read_document_ids(corpus))
     with temporary(hoprank.client) as name:
         build(partial(hoprank.graph, name), [corpus])
-        index = ToolSearch.open(hoprank, name).index
+        settings = hoprank.settings.section(ToolSettings)
+        index = ToolSearch.read(hoprank.graph(name, create=False), hoprank.embedder, settings).index
     return measure(index, dataset, embedding_by(hoprank.embedder), progress or Progress())
 
 

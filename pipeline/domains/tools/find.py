@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.domains.tools.catalogue import words_of_name
 from pipeline.domains.tools.index import Scores, ToolIndex, terms_of, words_of
+from pipeline.domains.tools.order import closure
 from pipeline.embedding.embedder import Embedder
 from pipeline.knowledge.search import check_top_k
 from pipeline.records import Vector
@@ -203,7 +204,7 @@ def completed(tool: str, needs: Needs) -> list[tuple[str, str]]:
         had = [needed for needed in needs.get(by, ()) if needed in needs]
         for needed in had:
             if needed not in sizes:
-                sizes[needed] = _count(needed, needs)
+                sizes[needed] = len(closure(needed, needs))
         return [(needed, by) for needed in sorted(had, key=sizes.__getitem__)][::-1]
 
     found = {tool: ""}
@@ -214,17 +215,6 @@ def completed(tool: str, needs: Needs) -> list[tuple[str, str]]:
             found[needed] = by
             waiting += smallest_last(needed)
     return list(found.items())[1:]
-
-
-def _count(tool: str, needs: Needs) -> int:
-    """Count a tool and those that it needs, directly or indirectly."""
-    found = {tool}
-    waiting = [tool]
-    for one in waiting:  # it grows meanwhile
-        new = (needs.keys() & needs.get(one, ())) - found
-        found |= new
-        waiting += new
-    return len(found)
 
 
 MOST_CLAUSES = 8

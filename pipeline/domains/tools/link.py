@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.domains.tools.catalogue import Catalogue, Need, Tool, node_id, words_of_name
-from pipeline.domains.tools.order import Mention, condition
+from pipeline.domains.tools.order import Mention, closure, condition
 from pipeline.domains.tools.schema import REGISTRY, SERVICE, TYPE, ToolEdge
 from pipeline.domains.tools.types.datatypes import DataType
 from pipeline.domains.tools.types.fields import inputs, outputs
@@ -37,6 +37,9 @@ _SUPPORTED = {
 _NAMED = 0.6
 """Weight of an order that a text names: above a flow inferred from texts (0.5 at most), below a stated need (1). Chosen
 by hand; not measured."""
+
+_RESOLUTION = 1.5
+"""Of the clustering into concepts: a higher one makes more and smaller concepts. Chosen by hand."""
 
 _REPEATED = 2  # calls in a row that make an order, since one may be chance; chosen by hand, not measured
 
@@ -96,25 +99,16 @@ def order_edges(
 
 def parallel_edges(needs: Needs) -> Iterator[KnowledgeEdge]:
     """Yield an edge between two tools that a third one needs, if neither needs the other, directly or indirectly."""
-    all_needed = {tool: closure(tool, needs) for tool in needs}
+    ids = {tool: [needed for needed, _ in stated] for tool, stated in needs.items()}
+    all_needed = {tool: closure(tool, ids) for tool in needs}
     pairs = grouped(
         ((one, other), tool)
-        for tool, stated in sorted(needs.items())
-        for one, other in combinations(sorted(needed for needed, _ in stated), 2)
+        for tool in sorted(needs)
+        for one, other in combinations(sorted(ids[tool]), 2)
         if one not in all_needed[other] and other not in all_needed[one]
     )
     for ends, tools in sorted(pairs.items()):
         yield edge(*ends, ToolEdge.PARALLEL, properties={"for": tools[:10]}, directed=False)
-
-
-def closure(tool: str, needs: Needs) -> list[str]:
-    """Return the tools that a tool needs, directly or indirectly, nearest first; a cycle ends where it began."""
-    found, seen = [tool], {tool}
-    for one in found:  # breadth first: it grows meanwhile
-        new = dict.fromkeys(other for other, _ in needs.get(one, ()) if other not in seen)
-        found += new
-        seen |= new.keys()
-    return found[1:]
 
 
 def similar_tools(tools: Sequence[Tool], vectors: Vector, top_k: int, threshold: float) -> list[tuple[str, str, float]]:
@@ -185,12 +179,12 @@ class Concept:
         return f"concept:{self.tools[0]}"
 
 
-def find_concepts(tools: Sequence[Tool], similar: Sequence[tuple[str, str, float]], resolution: float) -> list[Concept]:
+def find_concepts(tools: Sequence[Tool], similar: Sequence[tuple[str, str, float]]) -> list[Concept]:
     """Return the Louvain communities of two or more tools among ``similar`` pairs, the largest first.
 
     A label consists of the terms of the tools' names with the highest tf-idf.
     """
     by_id: Mapping[str, Tool] = {tool.id: tool for tool in tools}
-    groups = [group for group in local_communities(by_id, similar, resolution, seed=0) if len(group) > 1]
+    groups = [group for group in local_communities(by_id, similar, _RESOLUTION, seed=0) if len(group) > 1]
     names = labels([[terms_of(words_of_name(by_id[id_].name)) for id_ in group] for group in groups])
     return [Concept(name or group[0], tuple(group)) for name, group in zip(names, groups, strict=True)]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,20 @@ def resolved(tools: Sequence[Tool]) -> Mapping[str, Sequence[tuple[str, Need]]]:
             if (other := resolve(need.tool, tool.service)) and other != tool.id:
                 found[tool.id].setdefault(other, need)
     return {id_: list(needs.items()) for id_, needs in found.items()}
+
+
+def closure(tool: str, needs: Mapping[str, Collection[str]]) -> list[str]:
+    """Return the tools that a tool needs, directly or indirectly, nearest first; a cycle ends where it began.
+
+    A tool without an entry in ``needs`` is unavailable.
+    """
+    found = {tool: None}
+    waiting = [tool]
+    for one in waiting:  # breadth first: it grows meanwhile
+        new = [other for other in dict.fromkeys(needs.get(one, ())) if other in needs and other not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return waiting[1:]
 
 
 def condition(need: Need) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from pipeline.api import HopRank
 from pipeline.domains.tools.catalogue import node_id, tool_of
 from pipeline.domains.tools.chains.network import LINKS, Link, ToolNetwork
 from pipeline.domains.tools.chains.plan import Chain
@@ -42,11 +41,6 @@ class ReachedNode:
     def similarity(self) -> float:
         """The similarity to the node where the traversal began."""
         return 1 / (1 + self.distance)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the node's id and type, its distance and similarity."""
-        distance, similarity = self.distance, self.similarity
-        return {"id": self.node.id, "type": self.node.type, "distance": distance, "similarity": similarity}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +106,6 @@ class ToolSearch:
         nodes = [*graph.find_nodes_by_type(TOOL), *graph.find_nodes_by_type(SERVICE)]
         return cls(nodes, graph.get_edges_by_type, embedder, settings, graph.name, check)
 
-    @classmethod
-    def open(cls, hoprank: HopRank, graph: str = "tools") -> Self:
-        """Read the tool graph of a name; raises GraphError if there is none, or if it holds no tools."""
-        settings = hoprank.settings.section(ToolSettings)
-        return cls.read(hoprank.graph(graph, create=False), hoprank.embedder, settings)
-
     @cached_property
     def network(self) -> ToolNetwork:
         """The links between the tools, read at their first use: finding tools needs none."""
@@ -142,9 +130,9 @@ class ToolSearch:
         parts, words = clauses(task), TaskWords(self.network, task)
         if len(parts) > 1:
             candidates = [self._relevance(part, _FOR_A_CLAUSE) for part in parts]
-            return chains_in_order(self.network, candidates, longest=longest, limit=limit, words=words)
+            return chains_in_order(self.network, words, candidates, longest=longest, limit=limit)
         found = self._relevance(task, _CANDIDATES)
-        return chains_for(self.network, found, longest=longest, limit=limit, words=words)
+        return chains_for(self.network, words, found, longest=longest, limit=limit)
 
     def _relevance(self, text: str, top_k: int) -> dict[str, float]:
         """Return the tools that fit a text best, each with its share of the best score and cosine."""

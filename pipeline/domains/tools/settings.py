@@ -1,7 +1,5 @@
 """The section ``tools`` of the settings."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from pipeline.settings import Section
@@ -25,7 +23,3 @@ class ToolSettings(Section):
     longest: int = Field(ge=1, le=8)
     chains: int = Field(ge=1)
     conversions: tuple[Conversion, ...] = ()
-
-    # Most tools whose output flows into one input, the most confident ones. Chosen by hand, as the next.
-    sources: ClassVar[int] = 10
-    resolution: ClassVar[float] = 1.5  # of the clustering into concepts: a higher one makes more and smaller concepts

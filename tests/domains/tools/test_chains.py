@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise, permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +14,7 @@ from pipeline.domains.tools.chains.complete import Given, completed
 from pipeline.domains.tools.chains.network import Link, ToolNetwork
 from pipeline.domains.tools.chains.plan import UNLINKED, Binding, Chain, plan
 from pipeline.domains.tools.chains.search import best_paths, chains_for, chains_in_order
+from pipeline.domains.tools.chains.task import TaskWords
 from pipeline.domains.tools.types.flows import FieldMapping
 from pipeline.domains.tools.views import flowchart
 
@@ -47,30 +50,18 @@ def planned(of: ToolNetwork, *targets: str, given: Given | None = None) -> Chain
 )
 def test_paths_are_the_best_of_all_simple_paths(links: dict[tuple[str, str], float], longest: int) -> None:
     of = network([tool(name) for name in "abcde"], *(flow(a, b, value) for (a, b), value in links.items()))
-    every = {}
-    for size in range(1, longest + 1):
-        for path in permutations("abcde", size):
-            if path[0] == "a" and path[-1] == "e" and all(step in links for step in pairwise(path)):
-                confidence = 1.0
-                for step in pairwise(path):
-                    confidence *= links[step]
-                every[path] = confidence
+    every = {
+        ("a", *rest): math.prod(links[step] for step in pairwise(("a", *rest)))
+        for size in range(longest)
+        for rest in permutations("bcd", size)  # e isn't among the tools
+        if all(step in links for step in pairwise(("a", *rest)))
+    }
 
-    found = best_paths(of, {"a": 1.0}, {"e": 1.0}, longest=longest, limit=3)
+    found = best_paths(of, "a", "abcd", longest=longest, limit=3)
 
-    assert [round(path.confidence, 9) for path in found] == [
-        round(value, 9) for value in sorted(every.values())[::-1][:3]
-    ]
+    best = sorted(every.values())[::-1][:3]
+    assert [round(path.confidence, 9) for path in found] == [round(value, 9) for value in best]
     assert all(round(every[path.tools], 9) == round(path.confidence, 9) for path in found)
-
-
-def test_the_confidence_of_both_ends_counts_and_paths_stay_within() -> None:
-    of = network([tool(name) for name in "abc"], flow("a", "b", 0.5), flow("b", "c", 0.5), flow("a", "c", 0.1))
-
-    assert best_paths(of, {"a": 0.5}, {"c": 0.5}, longest=3, limit=1)[0].confidence == 0.0625
-    assert [path.tools for path in best_paths(of, {"a": 1}, {"c": 1}, longest=3, limit=9, within={"a", "c"})] == [
-        ("a", "c")
-    ]
 
 
 def test_a_plan_binds_inputs_and_lists_what_is_missing() -> None:
@@ -137,7 +128,9 @@ def test_chains_for_a_task_join_the_tools_that_fit_each_other() -> None:
         [tool(name) for name in ("read", "draw", "mail", "sing")], flow("read", "draw", 0.9), flow("draw", "mail", 0.6)
     )
 
-    chains = chains_for(of, {"read": 0.8, "draw": 1.0, "sing": 0.9}, longest=4, limit=5)
+    chains = chains_for(
+        of, TaskWords(of, "read it and draw it"), {"read": 0.8, "draw": 1.0, "sing": 0.9}, longest=4, limit=5
+    )
 
     assert [chain.tools for chain in chains] == [("read", "draw"), ("sing",)]
 
@@ -145,9 +138,9 @@ def test_chains_for_a_task_join_the_tools_that_fit_each_other() -> None:
 def test_a_chain_has_a_tool_for_each_clause_and_prefers_tools_that_fit() -> None:
     of = network([tool(name, "in") for name in ("read", "draw", "paint", "mail")], flow("read", "paint", 0.8))
 
-    best, other, *_ = chains_in_order(
-        of, [{"read": 1.0}, {"draw": 1.0, "paint": 0.7}, {"mail": 1.0}], longest=4, limit=5
-    )
+    tasks: list[dict[str, float]] = [{"read": 1.0}, {"draw": 1.0, "paint": 0.7}, {"mail": 1.0}]
+
+    best, other, *_ = chains_in_order(of, TaskWords(of, ""), tasks, longest=4, limit=5)
 
     assert (best.tools, round(best.confidence, 9)) == (("read", "paint", "mail"), round(0.8 * UNLINKED, 9))
     assert (other.tools, round(other.confidence, 9)) == (("read", "draw", "mail"), round(UNLINKED**2, 9))
@@ -160,15 +153,18 @@ def test_a_chain_has_a_tool_for_each_clause_and_prefers_tools_that_fit() -> None
 def test_a_tool_may_serve_two_clauses() -> None:
     of = network([tool("read"), tool("draw")])
 
-    chain = chains_in_order(of, [{"read": 1.0}, {"read": 0.9, "draw": 0.5}], longest=4, limit=1)[0]
+    chain = chains_in_order(of, TaskWords(of, ""), [{"read": 1.0}, {"read": 0.9, "draw": 0.5}], longest=4, limit=1)[0]
 
     assert (chain.tools, chain.confidence) == (("read",), 1.0)
 
 
-def test_without_clauses_there_is_no_chain() -> None:
-    assert chains_in_order(network([tool("read")]), [], longest=4, limit=3) == []
-    assert chains_in_order(network([tool("read")]), [{}], longest=4, limit=3) == []
-    assert chains_in_order(network([tool("read")]), [{}, {"read": 1.0}], longest=4, limit=3)[0].tools == ("read",)
+@pytest.mark.parametrize(("found", "tools"), [([], []), ([{}], []), ([{}, {"read": 1.0}], [("read",)])])
+def test_a_clause_for_which_nothing_is_found_has_no_tool(
+    found: list[dict[str, float]], tools: list[tuple[str, ...]]
+) -> None:
+    of = network([tool("read")])
+
+    assert [one.tools for one in chains_in_order(of, TaskWords(of, ""), found, longest=4, limit=3)] == tools
 
 
 def test_a_drawing_holds_names_as_text() -> None:

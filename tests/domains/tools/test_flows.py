@@ -61,9 +61,7 @@ def test_names_are_split(name: str, words: tuple[str, ...]) -> None:
     ],
 )
 def test_the_name_of_a_tool_says_what_it_is_about(name: str, words: tuple[str, ...], returned: bool) -> None:
-    about = subject(name)
-
-    assert (about.words, about.returned) == (words, returned)
+    assert (subject(name).words, subject(name).returned) == (words, returned)
 
 
 def test_inputs_are_properties_and_those_of_objects_in_them() -> None:
@@ -83,36 +81,32 @@ def test_names_of_settings_are_told(name: str) -> None:
     assert inputs(tool("list_orders", obj(**{name: STR})))[0].setting
 
 
-def test_outputs_are_properties_through_lists() -> None:
-    schema = obj("users", users={"type": "array", "items": obj("id", id=STR, tags={"type": "array", "items": STR})})
-    named = {each.path: each for each in outputs(tool("export_all", given=schema))}
-
-    assert list(named) == ["users[].id", "users[].tags[]"]
-    assert named["users[].id"].words == {"user", "id"}
-    assert named["users[].tags[]"].type.name == "list<string>"
+LIST_OF_USERS = {"type": "array", "items": obj("id", id=STR, tags={"type": "array", "items": STR})}
 
 
-def test_a_named_object_is_a_field_as_well_as_its_fields() -> None:
-    schema = {"$defs": {"Cart": obj("id", id=STR)}, **obj("cart", cart={"$ref": "#/$defs/Cart"})}
+@pytest.mark.parametrize(
+    ("name", "given_", "paths"),
+    [
+        ("export_all", obj("users", users=LIST_OF_USERS), ["users[].id", "users[].tags[]"]),
+        (
+            "open_cart",
+            {"$defs": {"Cart": obj("id", id=STR)}, **obj("cart", cart={"$ref": "#/$defs/Cart"})},
+            ["cart", "cart.id"],
+        ),
+        ("get_valid_moves", obj("result", result={"type": "array", "items": STR}), ["result[]"]),
+        ("get_product", obj("result", result=obj("sku", sku=STR)), ["result.sku"]),
+    ],
+)
+def test_outputs_are_properties_through_lists_and_objects(name: str, given_: Any, paths: list[str]) -> None:
+    assert [each.path for each in outputs(tool(name, given=given_))] == paths
 
-    assert [each.path for each in outputs(tool("open_cart", given=schema))] == ["cart", "cart.id"]
 
-
-def test_a_wrapped_result_is_named_by_the_tool() -> None:
+def test_an_output_is_meant_by_what_it_belongs_to_and_a_wrapped_result_by_its_tool() -> None:
+    user, tags = outputs(tool("export_all", given=obj("users", users=LIST_OF_USERS)))
     (moves,) = outputs(tool("get_valid_moves", given=obj("result", result={"type": "array", "items": STR})))
 
-    assert (moves.name, moves.path, moves.type.name, moves.evidence) == (
-        "valid_moves",
-        "result[]",
-        "list<string>",
-        "schema",
-    )
-
-
-def test_the_fields_of_a_wrapped_object_have_its_path() -> None:
-    given_ = obj("result", result=obj("sku", sku=STR))
-
-    assert [each.path for each in outputs(tool("get_product", given=given_))] == ["result.sku"]
+    assert (user.words, tags.type.name) == ({"user", "id"}, "list<string>")
+    assert (moves.name, moves.type.name, moves.evidence) == ("valid_moves", "list<string>", "schema")
 
 
 @pytest.mark.parametrize("given_", [None, obj("result", result=STR), {}, {"type": "object"}])
@@ -145,18 +139,39 @@ def test_an_id_means_the_id_of_its_tool() -> None:
     assert flow["get_customer", "refund"].confidence == pytest.approx(1.0)
 
 
-def test_texts_that_share_only_their_type_or_a_generic_word_dont_flow() -> None:
-    assert not found(
-        tool("get_weather", obj("city", city=STR), obj("summary name", summary=STR, name=STR)),
-        tool("open_ticket", obj("subject_line name", subject_line=STR, name=STR)),
-    )
+INSTEAD = {"type": "string", "description": "For points use lookup_area instead."}
 
 
-def test_names_that_end_otherwise_hardly_match() -> None:
-    assert not found(
-        tool("get_account", obj("login", login=STR), obj("account_email", account_email=STR)),
-        tool("lock_account", obj("account_number", account_number=STR)),
-    )
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [  # only a type, or a generic word
+            tool("get_weather", obj("city", city=STR), obj("summary name", summary=STR, name=STR)),
+            tool("open_ticket", obj("subject_line name", subject_line=STR, name=STR)),
+        ],
+        [  # names that end otherwise
+            tool("get_account", obj("login", login=STR), obj("account_email", account_email=STR)),
+            tool("lock_account", obj("account_number", account_number=STR)),
+        ],
+        *(  # what configures a tool
+            [
+                tool("get_branch", None, obj("branch_ref", branch_ref={"type": setting["type"]})),
+                tool("clone", obj("", branch_ref=setting)),
+            ]
+            for setting in ({"type": "boolean"}, {"type": "string", "default": "main"})
+        ),
+        [  # what a source must be given itself
+            tool("get_customer", obj("customer_id", customer_id=STR), obj("customer_id", customer_id=STR)),
+            tool("refund", obj("customer_id", customer_id=STR)),
+        ],
+        [tool("next_page_of", obj("session_ref", session_ref=STR), obj("session_ref", session_ref=STR))],
+        [tool("rotate", obj("", session_ref=STR), obj("session_ref", session_ref=STR))],
+        [tool("list_projects"), tool("create_project", obj("name", name=STR, description=STR))],  # yet to be made
+        [tool("lookup_area"), tool("deliver", obj("zone", zone=INSTEAD))],
+    ],
+)
+def test_what_only_looks_alike_makes_no_flow(tools: list[Tool]) -> None:
+    assert not found(*tools)
 
 
 def test_types_that_dont_fit_dont_flow() -> None:
@@ -172,56 +187,42 @@ def test_types_that_dont_fit_dont_flow() -> None:
     assert (flow.confidence, flow.mappings[0].converter, flow.mappings[0].how) == (0.7, "str", "rule")
 
 
-def test_inheritance_lowers_the_confidence() -> None:
-    flow = found(
-        tool("get_basket", None, obj("basket_total", basket_total=INT)),
-        tool("charge", obj("basket_total", basket_total={"type": "number"})),
-    )
-
-    assert flow["get_basket", "charge"].confidence == pytest.approx(0.8)
-
-
-def test_items_of_a_list_flow_into_an_input_of_one() -> None:
-    flow = found(
-        tool("collect", None, obj("voucher_codes", voucher_codes={"type": "array", "items": STR})),
-        tool("redeem", obj("voucher_code", voucher_code=STR)),
-    )
-
-    assert flow["collect", "redeem"].mappings[0].output == "voucher_codes[]"
-
-
-def test_the_name_of_a_type_counts() -> None:
-    defs = {"$defs": {"Shipment": obj("parcel", parcel=STR)}}
-    made = {**defs, **obj("outcome", outcome={"$ref": "#/$defs/Shipment"})}
-    asked = {**defs, **obj("what", what={"$ref": "#/$defs/Shipment"})}
-
-    assert found(tool("pack", None, made), tool("dispatch", asked))["pack", "dispatch"].confidence >= 0.3
+SHIPMENT = {"$defs": {"Shipment": obj("parcel", parcel=STR)}}
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [{"type": "boolean"}, {"type": "string", "default": "main"}],
+    ("given_", "taken", "output", "least", "most"),
+    [
+        (
+            obj("basket_total", basket_total=INT),
+            obj("basket_total", basket_total={"type": "number"}),
+            "basket_total",
+            0.8,
+            0.8,
+        ),
+        (
+            obj("voucher_codes", voucher_codes={"type": "array", "items": STR}),
+            obj("voucher_code", voucher_code=STR),
+            "voucher_codes[]",
+            0.3,
+            1.0,
+        ),
+        (  # the name of a type counts
+            {**SHIPMENT, **obj("outcome", outcome={"$ref": "#/$defs/Shipment"})},
+            {**SHIPMENT, **obj("what", what={"$ref": "#/$defs/Shipment"})},
+            "outcome.parcel",
+            0.3,
+            1.0,
+        ),
+    ],
 )
-def test_what_configures_a_tool_makes_no_flow(setting: dict[str, Any]) -> None:
-    source = tool("get_branch", None, obj("branch_ref", branch_ref={"type": setting["type"]}))
+def test_types_that_fit_flow_with_their_confidence(
+    given_: Any, taken: Any, output: str, least: float, most: float
+) -> None:
+    flow = found(tool("collect", None, given_), tool("redeem", taken))["collect", "redeem"]
 
-    assert not found(source, tool("clone", obj("", branch_ref=setting)))
-
-
-def test_a_source_that_must_be_given_a_value_doesnt_supply_it() -> None:
-    echo = tool("get_customer", obj("customer_id", customer_id=STR), obj("customer_id", customer_id=STR))
-
-    assert not found(echo, tool("refund", obj("customer_id", customer_id=STR)))
-
-
-def test_a_tool_doesnt_flow_into_itself() -> None:
-    assert not found(tool("next_page_of", obj("session_ref", session_ref=STR), obj("session_ref", session_ref=STR)))
-    flow = found(tool("rotate", obj("", session_ref=STR), obj("session_ref", session_ref=STR)))
-    assert not flow
-
-
-def test_what_is_yet_to_be_made_has_no_name_to_take() -> None:
-    assert not found(tool("list_projects"), tool("create_project", obj("name", name=STR, description=STR)))
+    assert flow.mappings[0].output == output
+    assert least - 1e-9 <= flow.confidence <= most + 1e-9
 
 
 def test_the_new_name_of_a_thing_is_not_its_old_one() -> None:
@@ -274,12 +275,6 @@ def test_an_input_that_names_a_tool_takes_its_output() -> None:
     flow = found(tool("lookup_area"), tool("deliver", obj("zone", zone=zone)))["lookup_area", "deliver"]
 
     assert (flow.mappings[0].how, flow.mappings[0].output, flow.confidence) == ("mention", "area", TEXT)
-
-
-def test_an_input_that_names_a_tool_to_use_instead_doesnt() -> None:
-    zone = {"type": "string", "description": "For points use lookup_area instead."}
-
-    assert not found(tool("lookup_area"), tool("deliver", obj("zone", zone=zone)))
 
 
 def test_each_input_keeps_its_best_sources_and_ties_go_by_id() -> None:

@@ -109,17 +109,14 @@ def test_a_schema_that_contains_itself_ends_in_its_name() -> None:
 
     read = read_type(root)
 
-    assert (read.name, read.fields["children"].name, read.faults) == ("Node", "list<Node>", ())
+    assert (read.name, read.fields["children"].name) == ("Node", "list<Node>")
 
 
 @pytest.mark.parametrize(
     "reference", ["#", "#/$defs/object", "#/$defs/gone", "https://example.com/x.json", "#/allOf/9"]
 )
-def test_a_reference_that_leads_nowhere_is_any_and_told(reference: str) -> None:
-    root = {"$defs": {"object": {"$ref": "#/$defs/object"}}, "$ref": reference}
-
-    assert read_type(root) == ANY
-    assert read_type(root).faults
+def test_a_reference_that_leads_nowhere_is_any(reference: str) -> None:
+    assert read_type({"$defs": {"object": {"$ref": "#/$defs/object"}}, "$ref": reference}) == ANY
 
 
 def test_an_object_inherits_from_the_parts_of_all_of() -> None:
@@ -136,15 +133,14 @@ def test_an_object_inherits_from_the_parts_of_all_of() -> None:
     assert "Person" in [part.name for part in TypeSystem(types=[employee]).parents(employee)]
 
 
-def test_what_is_too_deep_or_too_large_is_any_and_told() -> None:
+def test_what_is_too_deep_or_too_large_is_any() -> None:
     deep: dict[str, Any] = TEXT
     for _ in range(500):
         deep = {"type": "array", "items": deep}
     wide = obj("", **{f"field_{number}": {"type": "array", "items": TEXT} for number in range(3000)})
 
     assert "any" in read_type(deep).name
-    assert "deeper" in read_type(deep).faults[0]
-    assert "more than" in read_type(wide).faults[0]
+    assert read_type(wide).fields["field_399"] == ANY
     assert len(read_type(wide).name) <= MAX_NAME
 
 

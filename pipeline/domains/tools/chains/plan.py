@@ -79,7 +79,8 @@ def plan(network: ToolNetwork, draft: Draft) -> Chain:
         led[tool] = {tool}.union(*(led[tools[number - 1]] for number in after))
         confidence *= math.prod(one.confidence for one in bindings)
         if after and not bindings:
-            confidence *= max(_order(network, tools[number - 1], tool) for number in after)
+            links = (network.link(tools[number - 1], tool) for number in after)
+            confidence *= max(link.confidence if link else 1.0 for link in links)
         if tool in targets:
             if joined and joined.isdisjoint(led[tool]):
                 confidence *= UNLINKED
@@ -153,11 +154,6 @@ def _bindings(
             del best[path]
     kept = [name for name in best if not any(name.startswith(f"{whole}.") for whole in (*best, *given))]
     return tuple(best[name] for name in sorted(kept))
-
-
-def _order(network: ToolNetwork, source: str, target: str) -> float:
-    link = network.link(source, target)
-    return link.confidence if link else 1.0
 
 
 def _step(

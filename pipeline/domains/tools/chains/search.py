@@ -41,39 +41,26 @@ def chains_between(
 
 
 def chains_for(
-    network: ToolNetwork, found: Mapping[str, float], *, longest: int, limit: int, words: TaskWords | None = None
+    network: ToolNetwork, words: TaskWords, found: Mapping[str, float], *, longest: int, limit: int
 ) -> list[Chain]:
     """Return the ``limit`` best chains of tools found for a task, best first.
 
     ``found`` maps tools to their relevance, above 0 and at most 1; ``words`` are those of the task. A chain has found
     tools that are linked one after the other, and what they need. Its relevance is that of its best tool, times how
-    well all of them cover the words; without words, the probability that any of them fits, each by half its relevance.
-    Chains whose tools all occur in a better one are left out.
+    well all of them cover the words. Chains whose tools all occur in a better one are left out.
     """
 
     def relevance(tools: Collection[str]) -> float:
-        if words:
-            return max(found.get(tool, 0.0) for tool in tools) * words.covered(tools)
-        return 1 - math.prod(1 - found.get(tool, 0.0) / 2 for tool in tools)
+        return max(found.get(tool, 0.0) for tool in tools) * words.covered(tools)
 
-    goals = dict.fromkeys(found, 1.0)
-    paths = [
-        path
-        for tool in found
-        for path in best_paths(network, {tool: 1.0}, goals, longest=longest, limit=_PATHS, within=found.keys())
-    ]
+    paths = [path for tool in found for path in best_paths(network, tool, found, longest=longest, limit=_PATHS)]
     paths.sort(key=lambda path: (-path.confidence * relevance(path.tools), path.tools))
     targets = {path.tools: STEP ** len(path.tools) for path in paths[:_PATHS]}
     return _without_parts(_ranked(network, _each_completed(network, targets, longest, words), relevance))[:limit]
 
 
 def chains_in_order(
-    network: ToolNetwork,
-    candidates: Sequence[Mapping[str, float]],
-    *,
-    longest: int,
-    limit: int,
-    words: TaskWords | None = None,
+    network: ToolNetwork, words: TaskWords, candidates: Sequence[Mapping[str, float]], *, longest: int, limit: int
 ) -> list[Chain]:
     """Return the ``limit`` best chains with a tool for each clause of a task, in the order of the clauses, best first.
 
@@ -84,8 +71,7 @@ def chains_in_order(
     asked = [tools for tools in candidates if tools]
 
     def relevance(tools: Collection[str]) -> float:
-        fits = math.prod(max(of.get(tool, 0.0) for tool in tools) for of in asked)
-        return fits * words.covered(tools) if words else fits
+        return math.prod(max(of.get(tool, 0.0) for tool in tools) for of in asked) * words.covered(tools)
 
     beam = [_Partial((), 1.0, 1.0)]
     for of in asked:
@@ -99,12 +85,11 @@ def chains_in_order(
 
 
 def _each_completed(
-    network: ToolNetwork, targets: Mapping[tuple[str, ...], float], longest: int, words: TaskWords | None
+    network: ToolNetwork, targets: Mapping[tuple[str, ...], float], longest: int, words: TaskWords
 ) -> Iterator[Draft]:
     """Yield the best plan of each of several targets."""
-    stated = words.states if words else None
     for tools, factor in targets.items():
-        yield from completed(network, {tools: factor}, longest=longest, limit=1, stated=stated)
+        yield from completed(network, {tools: factor}, longest=longest, limit=1, stated=words.states)
 
 
 class _Partial(NamedTuple):
@@ -150,48 +135,27 @@ def _without_parts(ranked: Sequence[Chain]) -> list[Chain]:
 _PLAIN = frozenset(("string", "number", "object"))
 """Types that say little of what is meant: that a date fits where a string is expected is no reason to pass it."""
 
-_MOST_EXPANDED = 20_000  # paths extended before a search stops with what it has; chosen by hand, not measured
-
 
 class Path(NamedTuple):
-    """The ids of tools in order, and the product of the confidences of both ends and of the links between."""
+    """The ids of tools in order, and the product of the confidences of the links between."""
 
     confidence: float
     tools: tuple[str, ...]
 
 
-def best_paths(
-    network: ToolNetwork,
-    starts: Mapping[str, float],
-    goals: Mapping[str, float],
-    *,
-    longest: int,
-    limit: int,
-    within: Collection[str] | None = None,
-) -> list[Path]:
-    """Return the ``limit`` most confident paths of at most ``longest`` tools from a start to a goal, best first.
+def best_paths(network: ToolNetwork, start: str, within: Collection[str], *, longest: int, limit: int) -> list[Path]:
+    """Return the ``limit`` most confident paths of at most ``longest`` tools from a tool among others, best first.
 
-    ``starts`` and ``goals`` map tools to confidences. A path visits no tool twice and stays among the tools ``within``.
-    Best-first search is exact here: a confidence is at most 1, so a path is never better than its beginning.
+    A path visits no tool twice. Best-first search is exact here: a confidence is at most 1, so a path is never better
+    than its beginning.
     """
-    heap: list[tuple[float, tuple[str, ...], bool]] = [
-        (-confidence, (tool,), False) for tool, confidence in starts.items() if within is None or tool in within
-    ]
-    heapq.heapify(heap)
-    found: list[Path] = []
-    expanded = 0
-    while heap and len(found) < limit and expanded < _MOST_EXPANDED:
-        negative, tools, is_whole = heapq.heappop(heap)
-        if is_whole:
-            found.append(Path(-negative, tools))
-            continue
-        expanded += 1
-        if tools[-1] in goals:
-            heapq.heappush(heap, (negative * goals[tools[-1]], tools, True))
-        if len(tools) < longest:
-            for link in network.outgoing.get(tools[-1], ()):
-                if link.target not in tools and (within is None or link.target in within):
-                    heapq.heappush(heap, (negative * link.confidence, (*tools, link.target), False))
+    heap, found = [(-1.0, (start,))], list[Path]()
+    while heap and len(found) < limit:
+        negative, tools = heapq.heappop(heap)
+        found.append(Path(-negative, tools))
+        for link in network.outgoing.get(tools[-1], ()) if len(tools) < longest else ():
+            if link.target in within and link.target not in tools:
+                heapq.heappush(heap, (negative * link.confidence, (*tools, link.target)))
     return found
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 from urllib.parse import unquote
@@ -48,7 +48,6 @@ class DataType:
 
     ``parts`` are the item of a list, the value of a map, the members of a union, the base of an enum or format, and the
     parents of an object. ``fields`` are an object's properties, ``required`` the names of those it always has.
-    ``faults`` say which parts of its schema weren't read.
     """
 
     name: str
@@ -56,7 +55,6 @@ class DataType:
     parts: tuple[DataType, ...] = field(default=(), compare=False, repr=False)
     fields: Mapping[str, DataType] = field(default_factory=dict, compare=False, repr=False)
     required: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    faults: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def named(self) -> bool:
@@ -89,9 +87,7 @@ def read_type(schema: object, root: object = None) -> DataType:
 
     ``root`` is the document that its references point into; the default is the schema itself.
     """
-    reader = _Reader(schema if root is None else root)
-    data_type = reader.read(schema)
-    return replace(data_type, faults=tuple(dict.fromkeys(reader.faults))) if reader.faults else data_type
+    return _Reader(schema if root is None else root).read(schema)
 
 
 def list_of(item: DataType) -> DataType:
@@ -164,18 +160,13 @@ class _Reader:
     """Reads the types of one document; ``active`` are the references being followed."""
 
     root: object
-    faults: list[str] = field(default_factory=list)
     active: list[str] = field(default_factory=list)
     read_before: dict[str, DataType] = field(default_factory=dict)
     count: int = 0
 
     def read(self, schema: object, depth: int = 0, name: str = "") -> DataType:
         self.count += 1
-        if depth > MAX_DEPTH or self.count > MAX_TYPES:
-            limit = f"deeper than {MAX_DEPTH} levels" if depth > MAX_DEPTH else f"more than {MAX_TYPES} parts"
-            self.faults.append(f"schema has {limit}: the rest is read as any")
-            return ANY
-        if not isinstance(schema, Mapping):
+        if depth > MAX_DEPTH or self.count > MAX_TYPES or not isinstance(schema, Mapping):
             return ANY
         if isinstance(schema.get("$ref"), str):
             return self._follow(schema["$ref"], depth)
@@ -227,15 +218,10 @@ class _Reader:
     def _follow(self, reference: str, depth: int) -> DataType:
         name = _title(reference.rpartition("/")[2])
         if reference in self.active:
-            if not name:
-                self.faults.append(f"schema contains itself without a name at {reference[:80]!r}: read as any")
             return DataType(name, Kind.OBJECT) if name else ANY
         if reference not in self.read_before:
-            found = _resolve(reference, self.root)
-            if found is None:
-                self.faults.append(f"schema refers to {reference[:80]!r}, which isn't in it: read as any")
             self.active.append(reference)
-            self.read_before[reference] = self.read(found, depth + 1, name)
+            self.read_before[reference] = self.read(_resolve(reference, self.root), depth + 1, name)
             self.active.pop()
         return self.read_before[reference]
 

@@ -42,6 +42,8 @@ _OTHER_SERVICE = 0.5
 _OTHER_SERVICE_TEXT, _PORTABLE_TEXT = 0.5, 0.7
 """Factors for a field inferred from the text of another service, and for one that means the same in each service."""
 
+_SOURCES = 10  # most tools whose output flows into one input, the most confident ones; chosen by hand
+
 _DEEP = 2  # levels down an input is only a part of what is given, and an output of its name no echo of it; by hand
 
 _DIGITS = 4  # of a confidence, so that it doesn't depend on the machine
@@ -88,10 +90,10 @@ class Flow:
     evidence: Evidence
 
 
-def flows(tools: Sequence[Tool], system: TypeSystem, *, threshold: float = 0.3, sources: int = 10) -> list[Flow]:
+def flows(tools: Sequence[Tool], system: TypeSystem, *, threshold: float = 0.3, sources: int = _SOURCES) -> list[Flow]:
     """Return the flows between tools, ordered by id.
 
-    Each input keeps its ``sources`` most confident mappings at or above ``threshold``; the defaults are the settings'.
+    Each input keeps its ``sources`` most confident mappings at or above ``threshold``, by default that of the settings.
     """
     matcher = _Matcher(tools, system, threshold)
     by_pair: dict[tuple[str, str], list[FieldMapping]] = defaultdict(list)

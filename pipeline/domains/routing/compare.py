@@ -98,7 +98,7 @@ def compare(routed: Projects, queryset: RoutingQuerySet, progress: Progress) -> 
     """
     projects = {project.id: project for project in routed.graph.list_nodes()}
     for query in queryset.queries:
-        for name in [*query.projects, query.source] if query.source else query.projects:
+        for name in filter(None, [*query.projects, query.source]):
             if name not in projects:
                 fix = did_you_mean(name, list(projects), f"`hoprank graph list {routed.name}` lists them.")
                 raise QuerySetError(f"queryset {queryset.name!r}: {query.id!r} names an unknown project {name!r}", fix)

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from pipeline.domains.routing.folders import ProjectFolders, working_folder
 from pipeline.domains.routing.learn.log import Log
 from pipeline.domains.routing.project_graph import ProjectGraph
 from pipeline.domains.routing.route import Evidence, Mode, Nearness, Route
-from pipeline.domains.routing.schema import Project, Relation
+from pipeline.domains.routing.schema import Project, Relation, unknown_project
 from pipeline.domains.routing.settings import RoutingSettings
 from pipeline.errors import CorpusError, GraphError, QuestionError, did_you_mean
 from pipeline.records import Fingerprint, Hit, Vector
@@ -34,25 +34,19 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The ``projects`` with a corpus that can be searched, by id, and the ``corpora`` by the id of their project.
+    """The ``known`` projects of a version of a graph, the embeddings of their ``summaries``, by id, and relations.
 
-    ``summaries`` are the embeddings of those that have a summary. ``unindexed`` are the other projects, each with the
-    reason. ``known`` are all.
+    Those in ``projects``, by id, have a corpus that can be searched, which is in ``corpora``; ``unindexed`` are the
+    others, each with the reason.
     """
 
-    projects: Mapping[str, Project]
-    summaries: Mapping[str, Vector]
-    relations: tuple[Relation, ...]
-    corpora: Mapping[str, LookedAt]
-    unindexed: Mapping[str, str]
-    known: tuple[Project, ...]
-
-
-class _Kept(NamedTuple):
     version: tuple[str, int]
-    projects: tuple[Project, ...]
+    known: tuple[Project, ...]
     summaries: Mapping[str, Vector]
     relations: tuple[Relation, ...]
+    projects: Mapping[str, Project] = field(default_factory=dict)
+    corpora: Mapping[str, LookedAt] = field(default_factory=dict)
+    unindexed: Mapping[str, str] = field(default_factory=dict)
 
 
 class StateReader:
@@ -61,7 +55,7 @@ class StateReader:
     def __init__(self, hoprank: HopRank, name: str) -> None:
         self._hoprank = hoprank
         self._name = name
-        self._kept: _Kept | None = None
+        self._kept: State | None = None
         self._vectors: Mapping[str, Vector] = {}
         self._lock = threading.Lock()
 
@@ -74,7 +68,7 @@ class StateReader:
         if not rows:
             raise GraphError(f"There is no graph {self._name!r}.", "Make it: hoprank route sync registry.yaml.")
         kept = self._graph((rows[0]["id"], rows[0]["version"]))
-        if not kept.projects:
+        if not kept.known:
             raise GraphError(
                 f"The graph {self._name!r} holds no project.", "Write them into a registry: hoprank route sync FILE."
             )
@@ -82,7 +76,7 @@ class StateReader:
         projects: dict[str, Project] = {}
         corpora: dict[str, LookedAt] = {}
         unindexed: dict[str, str] = {}
-        for project in kept.projects:
+        for project in kept.known:
             corpus = by_name.get(project.corpus)
             if corpus is None:
                 unindexed[project.id] = "there is no index yet"
@@ -90,9 +84,9 @@ class StateReader:
                 unindexed[project.id] = "another model made its index"
             else:
                 projects[project.id], corpora[project.id] = project, corpus
-        return State(projects, kept.summaries, kept.relations, corpora, unindexed, kept.projects)
+        return replace(kept, projects=projects, corpora=corpora, unindexed=unindexed)
 
-    def _graph(self, version: tuple[str, int]) -> _Kept:
+    def _graph(self, version: tuple[str, int]) -> State:
         with self._lock:
             kept = self._kept
         if kept is None or kept.version != version:
@@ -107,7 +101,7 @@ class StateReader:
                 for text in dict.fromkeys(texts.values())
             }
             summaries = {project: vectors[text] for project, text in texts.items()}
-            kept = _Kept((stored.id, stored.version), projects, summaries, tuple(graph.get_edges()))
+            kept = State((stored.id, stored.version), projects, summaries, tuple(graph.get_edges()))
             check_graph(self._hoprank.client, stored, unchanged=True)
             with self._lock:
                 self._kept = kept
@@ -276,8 +270,7 @@ def _checked(wanted: Mode | str, source: str, projects: Sequence[str], state: St
     known = [*state.projects, *state.unindexed]
     for name in [source, *projects] if source else projects:
         if name not in known:
-            fix = did_you_mean(name, known, "`hoprank graph list GRAPH` lists them.")
-            raise GraphError(f"There is no project {name!r}.", fix)
+            raise unknown_project(name, known, "`hoprank graph list GRAPH` lists them.")
     if mode is not Mode.ORACLE and projects:
         raise QuestionError(
             f"The mode {mode} chooses the projects itself.", "Leave out --project, or search with --routing oracle."

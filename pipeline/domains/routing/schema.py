@@ -1,5 +1,6 @@
 """The schema of the project graph, and its records: projects, and the relations between them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -35,6 +36,11 @@ class RelationType(StrEnum):
             raise GraphError(
                 f"There is no type of relation {text!r}.", did_you_mean(name, map(str, cls), f"Use one of {known}.")
             ) from None
+
+
+def unknown_project(name: str, known: Iterable[str], fix: str = "Add it to the registry.") -> GraphError:
+    """Return the error that no project has an id, with the closest of those that are ``known``."""
+    return GraphError(f"There is no project {name[:80]!r}.", did_you_mean(name, known, fix))
 
 
 SCHEMA = Schema(

@@ -99,7 +99,7 @@ def load_relevant_knowledge(
     if not graph.notes:
         return Knowledge(message, reason="the vault holds no note of this scope")
     evidence = _evidence(vault, graph, message, vectors=vectors)
-    best, threshold = float(evidence.relevance.max()), evidence.threshold.value
+    best, threshold = float(evidence.relevance.max()), evidence.threshold
     judged = Knowledge(message, best=best, threshold=threshold, measure=evidence.measure)
     if best <= threshold:
         reason = f"the best note has a {evidence.measure} of {best:.2f}, and {threshold:.2f} counts"
@@ -135,7 +135,7 @@ def _evidence(vault: OpenVault, graph: NoteGraph, message: str, *, vectors: bool
 def _candidates(graph: NoteGraph, evidence: Evidence) -> dict[str, _Candidate]:
     """Return the notes that are more relevant than chance allows, the strongest with the strength 1."""
     relevance = evidence.relevance
-    rows = np.flatnonzero(relevance > evidence.threshold.value)
+    rows = np.flatnonzero(relevance > evidence.threshold)
     best = float(evidence.strength[rows].max())
     return {
         graph.keys[row]: _Candidate(

@@ -53,29 +53,17 @@ _BLOCK = 10_000  # passages compared with all probes at once: 1.6 MB of cosines
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
-    """The relevance that chance allows; ``mean`` and ``deviation`` are of the notes most relevant to each probe."""
-
-    mean: float
-    deviation: float
-
-    @property
-    def value(self) -> float:
-        """The relevance that a note exceeds if the vault has anything on the subject of a message."""
-        return self.mean + DEVIATIONS * self.deviation
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """Evidence on a message: how relevant each note is to it, and how strongly each is meant.
 
-    ``measure`` names the relevance. ``strength`` is relevance beyond what a note has by chance. ``passages`` are the
-    starts of each note's passages that the search found, best first. ``link_relevance`` takes the keys of notes, and
-    returns the relevance of the sentences around the links from and to them; links without a sentence are left out.
+    ``measure`` names the relevance; a note exceeds ``threshold`` if the vault has anything on the message's subject.
+    ``strength`` is relevance beyond what a note has by chance. ``passages`` are the starts of each note's passages that
+    the search found, best first. ``link_relevance`` takes the keys of notes, and returns the relevance of the sentences
+    around the links from and to them; links without a sentence are left out.
     """
 
     measure: str
-    threshold: Threshold
+    threshold: float
     relevance: Relevance
     strength: Relevance
     passages: Mapping[str, Sequence[int]]
@@ -126,7 +114,7 @@ def by_words(vault: OpenVault, graph: NoteGraph, message: str) -> Evidence:
         hits = _hits(vault, graph, text, Leg.FULLTEXT, None)
         return hits, _shares(words, graph, text, hits)
 
-    def threshold() -> Threshold:
+    def threshold() -> float:
         return _threshold([found(probe)[1].max(initial=0.0) for probe in everyday_messages()])
 
     hits, relevance = found(message)
@@ -177,9 +165,10 @@ def _shares(words: _NoteWords, graph: NoteGraph, message: str, hits: Iterable[Hi
     return shares
 
 
-def _threshold(chance: Iterable[float]) -> Threshold:
+def _threshold(chance: Iterable[float]) -> float:
+    """Return the relevance that chance allows, by that of the note most relevant to each everyday message."""
     values = np.fromiter(chance, dtype=np.float64)
-    return Threshold(float(values.mean()), float(values.std()))
+    return float(values.mean()) + DEVIATIONS * float(values.std())
 
 
 def _nearest(graph: NoteGraph, vectors: Vector) -> Relevance:

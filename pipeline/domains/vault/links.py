@@ -71,12 +71,12 @@ class NoteResolver:
             wanted = variant(name.lstrip("/").removesuffix(".md"))
             stem = wanted.rsplit("/", 1)[-1]
             files = self._files[variant].get(stem, ())
-            yield [key for key in files if f"/{variant(_without_suffix(key))}".endswith(f"/{wanted}")]
+            yield [key for key in files if f"/{variant(_name(key))}".endswith(f"/{wanted}")]
         yield self._titles.get(folded(name), ())
 
     @cached_property
     def _files(self) -> dict[object, dict[str, list[str]]]:
-        stems = {key: _without_suffix(key).rsplit("/", 1)[-1] for key in self._notes}
+        stems = {key: _name(key).rsplit("/", 1)[-1] for key in self._notes}
         variants = (str, str.casefold, folded)
         return {variant: grouped((variant(stem), key) for key, stem in stems.items()) for variant in variants}
 
@@ -121,7 +121,7 @@ class VaultResolver(NoteResolver):
 
 def names_of(note: Note) -> set[str]:
     """Return the folded names by which a note can be meant: its path, file name, title and aliases."""
-    path = _without_suffix(note.key)
+    path = _name(note.key)
     return {folded(name) for name in (path, path.rsplit("/", 1)[-1], note.title, *note.aliases)} - {""}
 
 
@@ -130,7 +130,8 @@ def folded(name: str) -> str:
     return folded_name(name, spaces="-_")
 
 
-def _without_suffix(key: str) -> str:
+def _name(key: str) -> str:
+    """Return the path of a note without its suffix, with the folders of Logseq's ``a___b.md``."""
     return composed(PurePosixPath(key).with_suffix("").as_posix().replace("___", "/"))
 
 

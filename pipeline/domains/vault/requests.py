@@ -84,13 +84,10 @@ class CreateKnowledgeNode(_Record):
     agent: Owner = ""
 
 
-class LinkKnowledgeNodes(_Record):
-    """Link a note to another one; ``relation`` is the link's type, ``context`` a sentence that says why."""
+class LinkKnowledgeNodes(NewLink):
+    """Link a note, the ``source``, to another one."""
 
     source: Name
-    target: Name
-    relation: Relation = ""
-    context: Context = ""
 
 
 class UpdateKnowledgeNode(_Record):

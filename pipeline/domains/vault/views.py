@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipeline.domains.vault.mentions import Mention
     from pipeline.domains.vault.related import RelatedNote
     from pipeline.domains.vault.rename import Rename, Renamed
-    from pipeline.domains.vault.requests import CreatedNode, DeletedNode, LinkedNodes, UpdatedNode
+    from pipeline.domains.vault.requests import CreatedNode, DeletedNode, LinkedNodes
 
 
 NAMES = {"corpus": "vault", "documents": "notes"}
@@ -148,19 +148,11 @@ def why_view(knowledge: Knowledge) -> Table:
     return plain_table("note", "score", "why", rows=rows, named=True)
 
 
-def created_view(made: CreatedNode) -> Table:
-    """Return the path of a created note, its links, and those that lead to no note."""
-    created, links = f"{made.key}{' (a file)' if made.path else ''}", "\n".join(made.links) or "no note"
-    unresolved = [("unresolved", "\n".join(made.unresolved))] if made.unresolved else []
-    return property_grid([("created", created), ("links to", links), *unresolved])
-
-
-def updated_view(note: UpdatedNode) -> Table:
-    """Return the path of an updated note, its links, and its version."""
-    place = f"{note.key}{' (a file)' if note.path else ''}"
-    rows = [("updated" if note.changed else "unchanged", place), ("links to", "\n".join(note.links) or "no note")]
-    unresolved = [("unresolved", "\n".join(note.unresolved))] if note.unresolved else []
-    return property_grid([*rows, *unresolved, ("version", note.version)])
+def written_note_view(note: CreatedNode, done: str = "created", *, version: bool = False) -> Table:
+    """Return the path of a note that was written, its links, those that lead to no note, and its ``version``."""
+    rows = [(done, f"{note.key}{' (a file)' if note.path else ''}"), ("links to", "\n".join(note.links) or "no note")]
+    rows += [("unresolved", "\n".join(note.unresolved))] if note.unresolved else []
+    return property_grid([*rows, *([("version", note.version)] if version else [])])
 
 
 def deleted_view(note: DeletedNode) -> Table:

@@ -206,7 +206,7 @@ def _file_name(text: str) -> str:
     return name or "note"
 
 
-def _link_line(link: NewLink | LinkKnowledgeNodes, target: Note, source: str, resolver: NoteResolver) -> str:
+def _link_line(link: NewLink, target: Note, source: str, resolver: NoteResolver) -> str:
     """Return the list item that links the note with the key ``source`` to ``target``.
 
     Raises InputError if the context holds a link to another note, or if no wikilink means the target alone.

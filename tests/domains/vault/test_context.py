@@ -15,7 +15,7 @@ import pytest
 from pipeline import HopRank
 from pipeline.domains.vault.api import Vault
 from pipeline.domains.vault.context import _candidates, _with_links, freshness
-from pipeline.domains.vault.evidence import Evidence, Threshold
+from pipeline.domains.vault.evidence import Evidence
 from pipeline.domains.vault.note import Note, NoteType, Scope
 from pipeline.domains.vault.settings import VaultSettings
 from pipeline.domains.vault.stored import NoteGraph, NoteLink
@@ -126,7 +126,7 @@ def test_no_sentence_brings_a_note_that_is_irrelevant_itself() -> None:
     links = tuple(NoteLink("best", key, 1, (), ("A sentence.",)) for key in ("other", "poor", "weak"))
     evidence = Evidence(
         "cosine",
-        Threshold(0.2, 0.05),
+        0.3,
         relevance=np.array([0.6, 0.4, 0.3, 0.4]),
         strength=np.array([4.0, 2.5, 2.5, 0.5]),
         passages={},

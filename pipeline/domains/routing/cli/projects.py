@@ -75,10 +75,6 @@ Writing = Annotated[Ask, "graph", "as_json", "model", "settings", "wait"]
 Source = Annotated[
     str, Argument(metavar="A", help="The project that asks; . is the one that holds the working directory.")
 ]
-_Project = Annotated[
-    str | None,
-    Argument(metavar="PROJECT", help="The id of a project.", show_default="the one that holds the working directory"),
-]
 _Type = Annotated[str, Argument(metavar="TYPE", help="USES, LEARNS_FROM, TESTS_WITH, SIBLING or DOMAIN, in any case.")]
 _Target = Annotated[str, Argument(metavar="B", help="The project that answers, or the domain.")]
 

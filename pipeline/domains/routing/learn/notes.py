@@ -9,8 +9,8 @@ from pipeline.domains.routing.folders import ProjectFolders
 from pipeline.domains.routing.learn.files import is_script
 from pipeline.domains.routing.learn.log import Entry
 from pipeline.domains.routing.learn.names import ProjectNames
-from pipeline.domains.routing.schema import Project
-from pipeline.errors import GraphError, SourceError, did_you_mean
+from pipeline.domains.routing.schema import Project, unknown_project
+from pipeline.errors import SourceError
 from pipeline.files import Guard, Unreadable, content_of, decode, lines
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.records import Skipped
@@ -70,9 +70,7 @@ class _Owners:
     def __init__(self, projects: Sequence[Project], default: str) -> None:
         known = [one.id for one in projects]
         if default and default not in known:
-            raise GraphError(
-                f"There is no project {default!r}.", did_you_mean(default, known, "Add it to the registry.")
-            )
+            raise unknown_project(default, known)
         self._names = ProjectNames(projects)
         self._folders = ProjectFolders(projects)
         self._default = default

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pipeline.domains.tools.catalogue import Tool
 from pipeline.domains.tools.schema import ToolEdge
@@ -33,13 +33,6 @@ class Link:
     evidence: str = ""
     stated: bool = False
     condition: str = ""
-
-
-class Supply(NamedTuple):
-    """An output of the tool ``source`` that fits an input."""
-
-    source: str
-    fit: FieldMapping
 
 
 @dataclass(frozen=True)
@@ -106,16 +99,16 @@ class ToolNetwork:
         return {id_: frozenset[str]().union(*(each.words for each in own)) for id_, own in fields}
 
     @cached_property
-    def _suppliers(self) -> Mapping[str, Mapping[str, Sequence[Supply]]]:
-        found: dict[str, dict[str, list[Supply]]] = {}
+    def _suppliers(self) -> Mapping[str, Mapping[str, Sequence[tuple[str, FieldMapping]]]]:
+        found = {}
         for target, links in self.incoming.items():
-            supplies = ((fit.input, Supply(link.source, fit)) for link in links for fit in link.mappings)
-            surest_first = sorted(supplies, key=lambda pair: (-pair[1].fit.confidence, pair[1].source))
-            found[target] = dict(grouped(surest_first))
+            fits = ((link.source, fit) for link in links for fit in link.mappings)
+            surest_first = sorted(fits, key=lambda pair: (-pair[1].confidence, pair[0]))
+            found[target] = dict(grouped((fit.input, (source, fit)) for source, fit in surest_first))
         return found
 
-    def suppliers(self, tool: str) -> Mapping[str, Sequence[Supply]]:
-        """Return what fits each input of a tool, by the input's path, the surest first."""
+    def suppliers(self, tool: str) -> Mapping[str, Sequence[tuple[str, FieldMapping]]]:
+        """Return what fits each input of a tool, by the input's path: the tools, each with its output, surest first."""
         return self._suppliers.get(tool, {})
 
     def required(self, tool: str) -> list[str]:

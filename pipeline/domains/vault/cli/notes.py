@@ -159,7 +159,7 @@ def create(
     links = [{"target": target} for target in link_to or ()]
     with run.connect() as hoprank:
         made = of.open(hoprank).create(title, text, description, type_, tag or (), links=links, folder=folder)
-    deliver(made, run.as_json, views.created_view)
+    deliver(made, run.as_json, views.written_note_view)
 
 
 def link(
@@ -194,7 +194,8 @@ def update(
     text = sys.stdin.read() if content == "-" else content
     with run.connect() as hoprank:
         done = of.open(hoprank).update(note, text, description, type_, tag or None, version=version, folder=folder)
-    deliver(done, run.as_json, views.updated_view)
+    outcome = "updated" if done.changed else "unchanged"
+    deliver(done, run.as_json, lambda it: views.written_note_view(it, outcome, version=True))
 
 
 def delete(

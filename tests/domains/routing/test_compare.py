@@ -25,34 +25,46 @@ def test_an_answer_as_good_as_the_ceiling_is_no_failure() -> None:
     assert failed(RIGHT, ("kiln", "a")) is None
 
 
-def test_a_project_that_was_not_searched_is_missing() -> None:
-    assert failed(("kiln", "a"), searched=("kiln", "loom")) == FailedQuery(
-        "1", "all", Failure.MISSING_PROJECT, "ledger was not searched, but kiln, loom", "shop LEARNS_FROM ledger"
-    )
+@pytest.mark.parametrize(
+    ("ranking", "searched", "category", "evidence"),
+    [
+        ([("kiln", "a")], ("kiln", "loom"), Failure.MISSING_PROJECT, "ledger was not searched, but kiln, loom"),
+        (
+            [("kiln", "a"), RIGHT],
+            (),
+            Failure.WRONG_DOMAIN,
+            "the first expected document has rank 2, 1 at the ceiling; ahead of it: 1 of kiln",
+        ),
+        *(
+            (
+                [(first, "a"), (first, "b"), RIGHT],
+                (),
+                Failure.NOISE,
+                f"the first expected document has rank 3, 1 at the ceiling; ahead of it: 2 of {first}",
+            )
+            for first in ("quay", "oven")
+        ),
+        (
+            [("quay", "a"), ("kiln", "a"), ("loom", "a"), RIGHT],
+            (),
+            Failure.SCATTERED,
+            "the first expected document has rank 4, 1 at the ceiling; ahead of it: 1 of quay, 1 of kiln, 1 of loom",
+        ),
+        (
+            [("quay", "a")],
+            (),
+            Failure.NOISE,
+            "no expected document was found, 1 at the ceiling; ahead of it: 1 of quay",
+        ),
+    ],
+)
+def test_a_failure_has_a_category_its_evidence_and_the_edge_that_mends_it(
+    ranking: list[tuple[str, str]], searched: tuple[str, ...], category: Failure, evidence: str
+) -> None:
+    nobody = RoutingQuery("1", "?", "", QUERY.projects, QUERY.documents)
 
-
-def test_an_answer_of_a_project_without_a_common_domain_comes_from_a_wrong_domain() -> None:
-    found = failed(("kiln", "a"), RIGHT)
-
-    assert found
-    assert (found.category, found.mend) == (Failure.WRONG_DOMAIN, "shop LEARNS_FROM ledger")
-    assert found.evidence == "the first expected document has rank 2, 1 at the ceiling; ahead of it: 1 of kiln"
-
-
-@pytest.mark.parametrize("first", ["quay", "oven"])
-def test_other_documents_of_the_same_domain_or_of_none_are_noise(first: str) -> None:
-    found = failed((first, "a"), (first, "b"), RIGHT)
-
-    assert found
-    assert found.category is Failure.NOISE
-    assert found.evidence.endswith(f"2 of {first}")
-
-
-def test_documents_of_three_other_projects_are_scattered() -> None:
-    found = failed(("quay", "a"), ("kiln", "a"), ("loom", "a"), RIGHT)
-
-    assert found
-    assert found.category is Failure.SCATTERED
+    assert failed(*ranking, searched=searched) == FailedQuery("1", "all", category, evidence, "shop LEARNS_FROM ledger")
+    assert failed(*ranking, searched=searched, query=nobody) == FailedQuery("1", "all", category, evidence, "")
 
 
 def test_a_document_that_the_ceiling_does_not_find_is_a_matter_of_ranking() -> None:
@@ -62,17 +74,3 @@ def test_a_document_that_the_ceiling_does_not_find_is_a_matter_of_ranking() -> N
 
     assert found
     assert (found.category, found.mend) == (Failure.RANKING, "")
-
-
-def test_no_document_at_all_is_told() -> None:
-    found = failed(("quay", "a"))
-
-    assert found
-    assert found.evidence.startswith("no expected document was found, 1 at the ceiling")
-
-
-def test_no_edge_is_named_if_no_project_asks() -> None:
-    found = failed(("quay", "a"), RIGHT, query=RoutingQuery("1", "?", "", QUERY.projects, QUERY.documents))
-
-    assert found
-    assert found.mend == ""

@@ -51,18 +51,13 @@ def test_the_deepest_project_holds_a_place(folder: Path, place: str, project: st
     assert known.holding(folder / place) == project
 
 
-def test_a_project_whose_path_is_a_link_holds_what_the_link_leads_to(folder: Path) -> None:
-    known = folders(folder, patina="links/home")
-
-    assert known.holding(folder / "patina" / "src") == "patina"
-    assert known.holding(folder / "links" / "home" / "src") == "patina"
-
-
-def test_ones_own_project_comes_before_a_reference_in_the_same_folder(folder: Path) -> None:
-    path = str(folder / "patina")
+def test_links_are_resolved_ones_own_project_comes_first_and_a_file_holds_itself(folder: Path) -> None:
+    linked, note, path = folders(folder, patina="links/home"), folders(folder, note="note.md"), str(folder / "patina")
     both = [Project("another", REFERENCE, path), Project("mine", path=path), Project("yours", path=path)]
 
-    assert ProjectFolders(both).holding(folder / "patina") == "mine"
+    assert linked.holding(folder / "patina" / "src") == linked.holding(folder / "links" / "home" / "src") == "patina"
+    assert ProjectFolders(both).holding(path) == "mine"
+    assert (note.holding(folder / "note.md"), note.holding(folder)) == ("note", "")
 
 
 def test_a_relative_path_holds_nothing_and_is_held_by_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,12 +65,6 @@ def test_a_relative_path_holds_nothing_and_is_held_by_nothing(folder: Path, monk
 
     assert ProjectFolders([Project("here", path="."), Project("src", path="src")]).holding(folder / "patina/src") == ""
     assert folders(folder, patina="patina").holding("src") == ""
-
-
-def test_a_file_that_is_a_project_holds_only_itself(folder: Path) -> None:
-    known = folders(folder, note="note.md")
-
-    assert (known.holding(folder / "note.md"), known.holding(folder)) == ("note", "")
 
 
 def test_a_working_folder_that_is_gone_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,26 +58,20 @@ def test_a_sentence_about_learning_proposes_learns_from(tmp_path: Path, sentence
         "Requests should be signed.",
         "flask, requests and more",
         "The judo dojos were borrowed from nobody.",
+        "Borrowed from dojo-extras, from my-SDL and from sdl2.",
     ],
 )
 def test_an_ordinary_word_is_no_mention(tmp_path: Path, sentence: str) -> None:
     assert noted(tmp_path, sentence) == {}
 
 
-def test_a_bare_mention_counts_less_and_several_count_more(tmp_path: Path) -> None:
+def test_a_bare_mention_counts_less_and_several_count_more_within_a_bound(tmp_path: Path) -> None:
     bare = noted(tmp_path, "Tests of SDL ran.")
     more = noted(tmp_path, "Tests of SDL ran.", "SDL has a window.", "The window of SDL opens.")
+    many = noted(tmp_path, *(f"Run {number} of SDL." for number in range(40)))
     learnt = noted(tmp_path, "The window is borrowed from SDL.")
 
-    assert bare["SDL"] < more["SDL"] < learnt["SDL"]
-
-
-def test_any_number_of_bare_mentions_stays_uncertain(tmp_path: Path) -> None:
-    assert noted(tmp_path, *(f"Run {number} of SDL." for number in range(40)))["SDL"] == 0.5
-
-
-def test_a_longer_name_is_another_name(tmp_path: Path) -> None:
-    assert noted(tmp_path, "Borrowed from dojo-extras.", "Borrowed from my-SDL.", "Borrowed from sdl2.") == {}
+    assert bare["SDL"] < more["SDL"] <= many["SDL"] == 0.5 < learnt["SDL"]
 
 
 @pytest.mark.parametrize(
@@ -94,13 +88,17 @@ def test_a_denied_sentence_is_a_bare_mention(tmp_path: Path, sentence: str) -> N
     assert noted(tmp_path, sentence)["dojo"] < 0.3
 
 
-def test_a_heading_is_no_part_of_the_sentence_below_it(tmp_path: Path) -> None:
-    notes = write(tmp_path / "n", {"a.md": "---\nproject: patina\n---\n# Not today\nBorrowed from `dojo`.\n## Day\n"})
+@pytest.mark.parametrize(
+    ("text", "evidence"),
+    [
+        ("# Day\n\nFirst.\nI looked at dojo for\nthis. Then slept.\n", "7: I looked at dojo for this."),
+        ("# Not today\nBorrowed from `dojo`.\n## Day\n", "5: Borrowed from `dojo`."),  # without the heading
+    ],
+)
+def test_the_sentence_is_the_evidence_with_its_line(tmp_path: Path, text: str, evidence: str) -> None:
+    note = write(tmp_path / "n", {"a.md": f"---\nproject: patina\n---\n{text}"}) / "a.md"
 
-    found = detected(tmp_path / "p", {}, [notes / "a.md"])["learns_from", "dojo"]
-
-    assert found.confidence > 0.5
-    assert found.evidence == (f"{notes / 'a.md'}:5: Borrowed from `dojo`.",)
+    assert detected(tmp_path / "p", {}, [note])["learns_from", "dojo"].evidence == (f"{note}:{evidence}",)
 
 
 def test_a_log_without_full_stops_is_read_in_linear_time(tmp_path: Path) -> None:
@@ -149,17 +147,6 @@ def test_a_weak_verb_does_not_make_a_name_of_a_word_that_the_notes_use_as_one(tm
     assert noted(tmp_path, "Looked at `flask`.", *usual) != {}
 
 
-def test_the_sentence_is_the_evidence_with_its_line(tmp_path: Path) -> None:
-    notes = write(
-        tmp_path / "n",
-        {"a.md": "---\nproject: patina\n---\n# Day\n\nFirst.\nI looked at dojo for\nthis. Then slept.\n"},
-    )
-
-    found = detected(tmp_path / "p", {}, [notes / "a.md"])
-
-    assert found["learns_from", "dojo"].evidence == (f"{notes / 'a.md'}:7: I looked at dojo for this.",)
-
-
 def test_a_note_belongs_to_the_project_of_its_field_folder_or_default(tmp_path: Path) -> None:
     projects = [Project("patina", path=str(tmp_path / "code")), Project("acme/shop")]
     lines = [{"project": "shop", "text": "a"}, {"cwd": str(tmp_path / "code" / "src"), "text": "b"}, {"text": "c"}]
@@ -199,13 +186,17 @@ def test_notes_of_a_folder_that_cannot_be_read_are_left_out_and_named(tmp_path: 
     ]
 
 
-def test_notes_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nowhere", "nowhere doesn't exist"),
+        ("broken.jsonl", "line 2 isn't JSON"),
+        ("latin.md", "isn't valid UTF-8"),
+    ],
+)
+def test_notes_that_cannot_be_read_are_named(tmp_path: Path, name: str, said: str) -> None:
     write(tmp_path, {"broken.jsonl": '{"text": "a"}\n{'})
     (tmp_path / "latin.md").write_bytes(b"caf\xe9")
 
-    with pytest.raises(SourceError, match="nowhere doesn't exist"):
-        read_sources([tmp_path / "nowhere"], OTHERS)
-    with pytest.raises(SourceError, match="line 2 isn't JSON"):
-        read_sources([tmp_path / "broken.jsonl"], OTHERS, "dojo")
-    with pytest.raises(SourceError, match="isn't valid UTF-8"):
-        read_sources([tmp_path / "latin.md"], OTHERS)
+    with pytest.raises(SourceError, match=said):
+        read_sources([tmp_path / name], OTHERS, "dojo")

@@ -62,18 +62,29 @@ def test_a_document_may_name_its_project(tmp_path: Path) -> None:
     assert found.judged("stray", "C:/notes.md") not in found.documents
 
 
+def queries(*changes: dict[str, Any]) -> bytes:
+    return json.dumps({"queries": [{**QUERY, **change} for change in changes]}).encode()
+
+
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("content", "said"),
     [
-        ({"expected_repos": []}, "queries.0.expected_repos"),
-        ({"expected_docs": None}, "queries.0.expected_docs"),
-        ({"query": ""}, "queries.0.query"),
-        ({"id": [7]}, "queries.0.id"),
+        (queries({"expected_repos": []}), "queries.0.expected_repos"),
+        (queries({"expected_docs": None}), "queries.0.expected_docs"),
+        (queries({"query": ""}), "queries.0.query"),
+        (queries({"id": [7]}), "queries.0.id"),
+        (queries({}, {}), "'xp_001' was used before"),
+        *((content, r"q\.json") for content in (b"", b"[]", b"{", b'{"queries": []}', b"\xff\xfe")),
+        (None, r"q\.json can't be read"),
     ],
 )
-def test_a_malformed_query_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_a_malformed_queryset_is_named(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "q.json"
+    if content is not None:
+        path.write_bytes(content)
+
     with pytest.raises(QuerySetError, match=said):
-        read_queryset(queryset(tmp_path, {**QUERY, **change}))
+        read_queryset(path)
 
 
 def test_a_query_without_a_text_costs_no_other(tmp_path: Path) -> None:
@@ -81,25 +92,6 @@ def test_a_query_without_a_text_costs_no_other(tmp_path: Path) -> None:
 
     assert [query.id for query in found.queries] == ["7"]
     assert found.remarks == ("1 query without a text can't be asked ('a').",)
-
-
-def test_an_id_is_used_once(tmp_path: Path) -> None:
-    with pytest.raises(QuerySetError, match="'xp_001' was used before"):
-        read_queryset(queryset(tmp_path, QUERY, QUERY))
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"queries": []}', b"\xff\xfe"])
-def test_a_file_of_something_else_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "q.json"
-    path.write_bytes(content)
-
-    with pytest.raises(QuerySetError, match=r"q\.json"):
-        read_queryset(path)
-
-
-def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(QuerySetError, match=r"no\.json can't be read"):
-        read_queryset(tmp_path / "no.json")
 
 
 def test_a_folder_names_the_project_of_each_document(tmp_path: Path) -> None:
@@ -119,18 +111,18 @@ def test_a_folder_names_the_project_of_each_document(tmp_path: Path) -> None:
     assert found.queries[1].documents == {("a", "a:x"), ("b", "b:y")}
 
 
-def test_a_document_without_a_project_is_refused_by_its_line(tmp_path: Path) -> None:
-    folder = dataset(tmp_path, [{"id": "x", "text": "x"}], [{"id": "1", "query": "x?"}], "1\tx\t1\n")
+@pytest.mark.parametrize(
+    ("document", "query", "said"),
+    [({}, {}, r"corpus\.jsonl, line 1 names no repo"), ({"repo": "a"}, {"repo": "z"}, "'1' expects 'z'")],
+)
+def test_a_folder_of_no_or_unknown_projects_is_refused(
+    tmp_path: Path, document: dict[str, str], query: dict[str, str], said: str
+) -> None:
+    folder = dataset(
+        tmp_path, [{"id": "x", "text": "x", **document}], [{"id": "1", "query": "x?", **query}], "1\tx\t1\n"
+    )
 
-    with pytest.raises(QuerySetError, match=r"corpus\.jsonl, line 1 names no repo"):
-        read_folder(folder)
-
-
-def test_a_query_of_an_unknown_project_is_refused(tmp_path: Path) -> None:
-    documents = [{"id": "x", "text": "x", "repo": "a"}]
-    folder = dataset(tmp_path, documents, [{"id": "1", "query": "x?", "repo": "z"}], "1\tx\t1\n")
-
-    with pytest.raises(QuerySetError, match="'1' expects 'z'"):
+    with pytest.raises(QuerySetError, match=said):
         read_folder(folder)
 
 

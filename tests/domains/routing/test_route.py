@@ -35,32 +35,6 @@ def hit(id_: str, rank: int) -> Hit:
     return Hit(id_, "", id_, "", "", "", 0, 0, 0, 1, 1, {}, rank=rank, score=1 / rank)
 
 
-def test_a_relation_leads_from_its_source_to_its_target_alone() -> None:
-    relations = [relation("shop", "ledger")]
-
-    assert list(leads("shop", relations, 2)) == ["ledger"]
-    assert leads("ledger", relations, 2) == {}
-
-
-def test_siblings_and_the_projects_of_a_domain_lead_to_each_other() -> None:
-    relations = [
-        relation("a", "b", SIBLING),
-        relation("a", "domain:tide", DOMAIN),
-        relation("c", "domain:tide", DOMAIN),
-    ]
-
-    assert leads("b", relations, 1).keys() == {"a"}
-    relations.append(relation("d", "domain:oven", DOMAIN))
-
-    assert leads("c", relations, 2).keys() == {"domain:tide", "a"}
-
-
-def test_a_domain_that_all_projects_have_leads_nowhere() -> None:
-    relations = [relation("a", "domain:python", DOMAIN), relation("b", "domain:python", DOMAIN)]
-
-    assert leads("a", relations, 2) == {}
-
-
 def test_the_strongest_path_counts_and_each_further_edge_halves_it() -> None:
     relations = [relation("a", "b", weight=0.8), relation("b", "c"), relation("a", "c", weight=0.3)]
 
@@ -69,16 +43,25 @@ def test_the_strongest_path_counts_and_each_further_edge_halves_it() -> None:
     assert (lead.hops, lead.weight, lead.relation) == (2, 0.4, relations[1])
 
 
-def test_a_path_ends_at_the_depth() -> None:
-    relations = [relation("a", "b"), relation("b", "c"), relation("c", "d")]
-
-    assert leads("a", relations, 2).keys() == {"b", "c"}
-
-
-def test_relations_may_be_a_cycle() -> None:
-    relations = [relation("a", "b"), relation("b", "a"), relation("b", "b")]
-
-    assert leads("a", relations, 8).keys() == {"b"}
+@pytest.mark.parametrize(
+    ("relations", "source", "depth", "led"),
+    [
+        ([relation("shop", "ledger")], "shop", 2, {"ledger"}),
+        ([relation("shop", "ledger")], "ledger", 2, set()),
+        ([relation("a", "b", SIBLING)], "b", 1, {"a"}),
+        (  # a rare domain leads to its projects, and one that all have nowhere
+            [*(relation(one, "domain:tide", DOMAIN) for one in "ac"), relation("d", "domain:oven", DOMAIN)],
+            "c",
+            2,
+            {"domain:tide", "a"},
+        ),
+        ([relation(one, "domain:python", DOMAIN) for one in "ab"], "a", 2, set()),
+        ([relation("a", "b"), relation("b", "c"), relation("c", "d")], "a", 2, {"b", "c"}),
+        ([relation("a", "b"), relation("b", "a"), relation("b", "b")], "a", 8, {"b"}),
+    ],
+)
+def test_relations_lead_on_from_a_project(relations: list[Relation], source: str, depth: int, led: set[str]) -> None:
+    assert leads(source, relations, depth).keys() == led
 
 
 def test_the_nearest_passage_decides_without_other_evidence() -> None:
@@ -118,12 +101,13 @@ def test_a_domain_counts_by_its_rarity() -> None:
     assert of_python["a"].share == pytest.approx(0.5)
 
 
-def test_a_summary_near_to_the_question_counts() -> None:
-    near = {"a": Nearness(0.4), "b": Nearness(0.39, summary=0.5)}
-
-    weighed = weigh([Project("a"), Project("b")], near, "?", "", {})
+@pytest.mark.parametrize("near", [Nearness(0.39, summary=0.5), Nearness(0.37, known=1.0)])
+def test_a_near_summary_and_known_names_count_more_than_a_slightly_nearer_passage(near: Nearness) -> None:
+    weighed = weigh([Project("a"), Project("b")], {"a": Nearness(0.4), "b": near}, "?", "", {})
+    alone = weigh([Project("a"), Project("b")], {"a": Nearness(0.4), "b": near}, "?", None, {})
 
     assert [one.project.id for one in weighed] == ["b", "a"]
+    assert [one.project.id for one in alone] == ["a", "b"]  # passages alone
 
 
 def test_names_count_by_their_rarity_among_the_corpora() -> None:
@@ -134,14 +118,6 @@ def test_names_count_by_their_rarity_among_the_corpora() -> None:
     assert known == {"a": 1.0, "b": 1.0, "c": 0.0, "d": 0.0}
     assert knowledge_of_names({"ada": ["a"], "moon": ["a", "b"]}, 4)["b"] == pytest.approx(1 / 3)
     assert knowledge_of_names({"sea": ["a", "b"]}, 2) == {}
-
-
-def test_a_project_that_knows_the_names_comes_before_a_slightly_nearer_one() -> None:
-    near = {"a": Nearness(0.4), "b": Nearness(0.37, known=1.0)}
-
-    weighed = weigh([Project("a"), Project("b")], near, "?", "", {})
-
-    assert [one.project.id for one in weighed] == ["b", "a"]
 
 
 def test_a_related_project_comes_before_a_slightly_nearer_one() -> None:

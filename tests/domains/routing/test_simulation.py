@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 from statistics import mean
 
@@ -101,21 +101,21 @@ def test_a_useful_answer_strengthens_and_a_useless_one_weakens(events: list[Judg
     assert weight([*events, used("another", rank, useful=False)]) < before
 
 
-def test_an_edge_without_judgements_has_its_base_weight() -> None:
+def test_one_judgement_moves_little_and_more_at_a_low_rank_up_to_a_bound() -> None:
+    by_rank = [weight([used(rank=rank)]) for rank in (1, 2, 8, 9, 50)]
+
     assert weight([], 0.4) == 0.4
-
-
-def test_one_judgement_moves_little() -> None:
-    assert 1 < weight([used()]) < 1.1
-    assert 1 < weight([used(rank=50)]) < 1.2
+    assert 1 < by_rank[0] < by_rank[1] < by_rank[2] < by_rank[3] == by_rank[4] < 1.2
+    assert by_rank[0] < 1.1
     assert 0.75 < weight([used(rank=50, useful=False)]) < 1
 
 
-def test_an_answer_that_was_used_at_a_low_rank_says_more_up_to_a_bound() -> None:
-    by_rank = [weight([used(rank=rank)]) for rank in (1, 2, 8, 9, 50)]
+def test_a_judgement_loses_half_of_its_mass_in_a_half_life_whatever_its_time_zone() -> None:
+    east = NOW.astimezone(timezone(timedelta(hours=9)))
 
-    assert by_rank[0] < by_rank[1] < by_rank[2]
-    assert by_rank[3] == by_rank[4]
+    assert learned_weight(EDGE, 1.0, [used(days=HALF_LIFE)], NOW).useful == pytest.approx(0.5)
+    assert weight([used(days=-5)]) == weight([used()])  # from the future: as one of now
+    assert weight([replace(used(), time=east)], now=east) == weight([used()])
 
 
 def test_repeating_one_question_counts_once_and_its_newest_judgement_wins() -> None:
@@ -123,22 +123,6 @@ def test_repeating_one_question_counts_once_and_its_newest_judgement_wins() -> N
 
     assert weight(repeated) == weight([used("same")])
     assert weight([*repeated, used("same", days=-1, useful=False)]) < 1
-
-
-def test_a_judgement_loses_half_of_its_mass_in_a_half_life() -> None:
-    learned = learned_weight(EDGE, 1.0, [used(days=HALF_LIFE)], NOW)
-
-    assert learned.useful == pytest.approx(0.5)
-
-
-def test_a_judgement_from_the_future_counts_as_one_of_now() -> None:
-    assert weight([used(days=-5)]) == weight([used()])
-
-
-def test_judgements_of_two_time_zones_are_ordered_by_time() -> None:
-    east = datetime(2026, 3, 1, 9, tzinfo=UTC).astimezone()
-
-    assert weight([replace(used(), time=east)], now=east) == weight([used()], now=NOW)
 
 
 @pytest.mark.slow

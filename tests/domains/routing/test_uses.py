@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.domains.routing.learn.names import ProjectNames
 from pipeline.domains.routing.schema import Project
-from tests.domains.routing.detected import detected
+from tests.domains.routing.detected import OTHERS, detected
 
 
 def test_an_import_proposes_uses_with_its_place(tmp_path: Path) -> None:
@@ -21,22 +21,16 @@ def test_an_import_proposes_uses_with_its_place(tmp_path: Path) -> None:
     assert 0.5 < proposal.confidence < 0.7
 
 
-def test_files_that_agree_raise_the_confidence_and_one_file_counts_once(tmp_path: Path) -> None:
+def test_files_that_agree_raise_the_confidence_one_file_counts_once_and_a_test_says_less(tmp_path: Path) -> None:
+    inside = detected(tmp_path / "0", {"tests/test_a.py": "import requests\n"})
     one = detected(tmp_path / "1", {"a.py": "import requests\nimport requests.auth\n"})
     two = detected(tmp_path / "2", {"a.py": "import requests\n", "b.py": "import requests\n"})
     many = detected(tmp_path / "3", {f"m{number}.py": "import requests\n" for number in range(30)})
 
-    scores = [found["uses", "psf/requests"].confidence for found in (one, two, many)]
+    scores = [found["uses", "psf/requests"].confidence for found in (inside, one, two, many)]
     assert scores == sorted(set(scores))
-    assert scores[2] < 1
+    assert scores[3] < 1
     assert len(many["uses", "psf/requests"].evidence) == 10
-
-
-def test_an_import_in_a_test_says_less(tmp_path: Path) -> None:
-    outside = detected(tmp_path / "1", {"a.py": "import requests\n"})
-    inside = detected(tmp_path / "2", {"tests/test_a.py": "import requests\n"})
-
-    assert inside["uses", "psf/requests"].confidence < outside["uses", "psf/requests"].confidence
 
 
 @pytest.mark.parametrize(
@@ -56,47 +50,38 @@ def test_an_import_in_a_test_says_less(tmp_path: Path) -> None:
         {".gitignore": "made/\n", "made/a.py": "import requests\n"},
         {"a.py": "import requests_toolbelt\nimport myrequests\n"},
         {"pyproject.toml": '[project]\nname = "requests"\n', "a.py": "import requests\n"},
+        {"a.py": "import logging, json\n"},
+        {"a.py": "import patina\n", "tests/b.py": "from patina import x\n"},
     ],
-    ids="sibling relative folder src script comment vendored ignored longer own-package".split(),
+    ids="sibling relative folder src script comment vendored ignored longer own-package standard itself".split(),
 )
 def test_what_is_no_import_of_another_project_proposes_nothing(tmp_path: Path, files: dict[str, str]) -> None:
-    assert detected(tmp_path, files) == {}
+    assert detected(tmp_path, files, others=(*OTHERS, Project("acme/logging"), Project("acme/json"))) == {}
 
 
-def test_a_module_within_a_package_does_not_shadow_a_project(tmp_path: Path) -> None:
-    files = {"app/__init__.py": "", "app/requests.py": "import requests\n"}
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"app/__init__.py": "", "app/requests.py": "import requests\n"},  # within a package
+        {"tests/data/pyproject.toml": '[project]\nname = "requests"\n', "a.py": "import requests\n"},
+    ],
+)
+def test_a_module_of_its_name_does_not_always_shadow_a_project(tmp_path: Path, files: dict[str, str]) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zero.py").symlink_to("/dev/zero")
 
     assert ("uses", "psf/requests") in detected(tmp_path, files)
 
 
-def test_a_module_of_the_standard_library_is_no_project(tmp_path: Path) -> None:
-    others = [Project("acme/logging"), Project("acme/json")]
-
-    assert detected(tmp_path, {"a.py": "import logging, json\n"}, others=others) == {}
-
-
-def test_a_dependency_of_a_manifest_is_nearly_certain(tmp_path: Path) -> None:
+def test_a_dependency_of_a_manifest_is_nearly_certain_and_one_for_development_less(tmp_path: Path) -> None:
     manifest = '[project]\nname = "patina"\ndependencies = [\n  "Requests>=2",\n  "tree_sitter",\n]\n'
 
-    found = detected(tmp_path, {"pyproject.toml": manifest})
+    found = detected(tmp_path, {"pyproject.toml": f'{manifest}[dependency-groups]\ndev = ["dojo"]\n'})
 
     assert found["uses", "psf/requests"].confidence > 0.95
     assert found["uses", "psf/requests"].evidence[0].startswith("pyproject.toml:4: depends on ")
     assert ("uses", "tree-sitter") in found
-
-
-def test_a_dependency_for_development_says_less(tmp_path: Path) -> None:
-    manifest = '[project]\nname = "patina"\ndependencies = []\n[dependency-groups]\ndev = ["requests"]\n'
-
-    found = detected(tmp_path, {"pyproject.toml": manifest})
-
-    assert 0.5 < found["uses", "psf/requests"].confidence < 0.9
-
-
-def test_a_package_that_a_test_makes_up_shadows_nothing(tmp_path: Path) -> None:
-    files = {"tests/data/pyproject.toml": '[project]\nname = "requests"\n', "a.py": "import requests\n"}
-
-    assert ("uses", "psf/requests") in detected(tmp_path, files)
+    assert 0.5 < found["uses", "dojo"].confidence < 0.9
 
 
 @pytest.mark.parametrize(
@@ -118,38 +103,31 @@ def test_every_ecosystem_names_projects_in_its_own_way(tmp_path: Path, file: str
     assert ("uses", "acme/dojo-core") in detected(tmp_path, {file: text}, others=others)
 
 
-def test_a_pipe_and_a_device_among_the_files_are_left_out(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.py")
-    (tmp_path / "zero.py").symlink_to("/dev/zero")
+@pytest.mark.parametrize(
+    ("name", "project"),
+    [
+        ("core", None),  # two projects have it
+        ("acme/core", "acme/core"),
+        ("core_tools", "tools"),
+        ("flask", "flask"),  # an id comes before the last part of another
+    ],
+)
+def test_a_name_means_one_project(name: str, project: str | None) -> None:
+    ids = ("acme/core", "dojo/core", "flask", "pallets/flask")
+    names = ProjectNames([*map(Project, ids), Project("tools", aliases=("core-tools",))])
 
-    assert ("uses", "psf/requests") in detected(tmp_path, {"a.py": "import requests\n"})
-
-
-def test_a_project_never_uses_itself(tmp_path: Path) -> None:
-    assert detected(tmp_path, {"a.py": "import patina\n", "tests/b.py": "from patina import x\n"}) == {}
-
-
-def test_a_name_that_two_projects_have_means_neither() -> None:
-    names = ProjectNames([Project("acme/core"), Project("dojo/core"), Project("tools", aliases=("core-tools",))])
-
-    assert names.named("core") is None
-    assert names.named("acme/core") == "acme/core"
-    assert names.imported("https://github.com/acme/core.git") is None
-    assert names.imported("github.com/acme/core/sub") == "acme/core"
-    assert names.imported("@acme/other") is None
-    assert names.named("core_tools") == "tools"
+    assert names.named(name) == project
 
 
-def test_an_owner_or_a_scope_is_no_name_of_a_project() -> None:
-    names = ProjectNames([Project("acme"), Project("acme/core")])
-
-    assert names.imported("acme.tools") == "acme"
-    assert names.imported("@acme/tools") is None
-    assert names.imported("github.com/acme/tools") is None
-    assert names.imported("@acme/core/sub") == "acme/core"
-
-
-def test_an_id_wins_over_the_last_part_of_another() -> None:
-    names = ProjectNames([Project("flask"), Project("pallets/flask")])
-
-    assert names.named("flask") == "flask"
+@pytest.mark.parametrize(
+    ("module", "project"),
+    [
+        ("github.com/acme/core/sub", "acme/core"),
+        ("@acme/core/sub", "acme/core"),
+        ("acme.tools", "acme"),
+        ("@acme/tools", None),  # a scope, and an owner at a host, are no names
+        ("github.com/acme/tools", None),
+    ],
+)
+def test_an_import_means_the_project_of_its_longest_name(module: str, project: str | None) -> None:
+    assert ProjectNames([Project("acme"), Project("acme/core")]).imported(module) == project

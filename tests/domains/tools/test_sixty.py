@@ -17,8 +17,7 @@ from pipeline.domains.tools.settings import ToolSettings
 from pipeline.embedding.embedder import Embedder
 from pipeline.settings import load_settings
 
-from .held_out import TEN, THIRTY_MORE
-from .sixty import SIXTY, THIRTY, Expected, whole
+from .sixty import SIXTY, TEN, THIRTY, THIRTY_MORE, Expected, whole
 
 
 def search_of(catalogue: Catalogue, embedder: Embedder) -> ToolSearch:

@@ -1,4 +1,4 @@
-"""A garden of notes that tests of the vault write to and walk through."""
+"""A garden of notes that tests of the vault write to and walk through, and an apiary of notes that messages ask of."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import shutil
 import uuid
 from pathlib import Path
 
+import yaml
+
 from pipeline import HopRank
 from pipeline.domains.vault.api import Vault, VaultSync
 from pipeline.domains.vault.note import Scope
 from pipeline.domains.vault.requests import Traversal
 
-GARDEN = Path(__file__).parent / "garden"
+GARDEN, APIARY = Path(__file__).parent / "garden", Path(__file__).parent / "apiary"
+NOTES = {path.relative_to(APIARY).as_posix(): path.read_text(encoding="utf-8") for path in sorted(APIARY.rglob("*.md"))}
+_SAID = yaml.safe_load((APIARY.parent / "messages.yaml").read_text(encoding="utf-8"))
+MESSAGES: dict[str, list[str]] = _SAID["answered"]
+OFF_TOPIC: list[str] = _SAID["off_topic"]
 ALICE, MALLORY = Scope("alice"), Scope("mallory")
 
 

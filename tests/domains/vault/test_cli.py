@@ -11,19 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pipeline.cli.app import app
-from tests.domains.vault.apiary import NOTES
+from tests.domains.vault.gardens import APIARY, NOTES
 
 Run = Callable[..., Result]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the vault about beekeeping."""
-    root = tmp_path_factory.mktemp("apiary")
-    for path, text in NOTES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    return root
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +29,16 @@ def run(server_environment: dict[str, str]) -> Run:
 
 
 @pytest.fixture(scope="module")
-def synced(run: Run, folder: Path, new_corpus: Callable[[], Any]) -> Iterator[tuple[str, str]]:
+def synced(run: Run, new_corpus: Callable[[], Any]) -> Iterator[tuple[str, str]]:
     """The name of the synced vault, and what its sync printed."""
     with new_corpus() as name:
-        yield name, run("sync", str(folder), "--vault", name).stdout
+        yield name, run("sync", str(APIARY), "--vault", name).stdout
 
 
 @pytest.mark.slow
-def test_a_sync_says_what_it_did_and_what_the_links_are(synced: tuple[str, str], run: Run, folder: Path) -> None:
+def test_a_sync_says_what_it_did_and_what_the_links_are(synced: tuple[str, str], run: Run) -> None:
     name, printed = synced
-    again = json.loads(run("sync", str(folder), "--vault", name, "--json").stdout)
+    again = json.loads(run("sync", str(APIARY), "--vault", name, "--json").stdout)
 
     assert f"{len(NOTES)} (" in printed
     assert "29 of 29 name a note" in printed
@@ -84,10 +74,10 @@ def test_related_notes_are_found_by_title_or_alias(synced: tuple[str, str], run:
 
 
 @pytest.mark.slow
-def test_a_measurement_is_written_as_json(run: Run, folder: Path, tmp_path: Path) -> None:
+def test_a_measurement_is_written_as_json(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
 
-    printed = run("evaluate", str(folder), "--hide", "0.3", "--seed", "3", "--json", str(file)).stdout
+    printed = run("evaluate", str(APIARY), "--hide", "0.3", "--seed", "3", "--json", str(file)).stdout
 
     assert set(json.loads(file.read_text(encoding="utf-8"))["metrics"]) == {"vector", "links", "hoprank"}
     assert "links alone" in printed

@@ -21,7 +21,7 @@ from pipeline.domains.vault.settings import VaultSettings
 from pipeline.domains.vault.stored import NoteGraph, NoteLink
 from pipeline.embedding.everyday import everyday_messages
 from pipeline.errors import ConfigurationError, CorpusError, QuestionError
-from tests.domains.vault.apiary import MESSAGES, NOTES, OFF_TOPIC
+from tests.domains.vault.gardens import MESSAGES, NOTES, OFF_TOPIC
 
 
 @pytest.fixture(scope="module")

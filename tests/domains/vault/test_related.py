@@ -26,7 +26,7 @@ from pipeline.domains.vault.views import related_view
 from pipeline.errors import SourceError, Superseded
 from pipeline.flows.maintain import drop
 from pipeline.records import Vector
-from tests.domains.vault.apiary import NOTES
+from tests.domains.vault.gardens import APIARY, NOTES
 
 Files = Mapping[str, str | bytes]
 
@@ -134,14 +134,10 @@ def test_hidden_links_are_cut_out_with_the_names_that_they_show(vault: Callable[
 
 
 @pytest.mark.slow
-def test_a_measurement_prints_three_rankings_and_leaves_nothing(hoprank: HopRank, tmp_path: Path) -> None:
-    for path, text in NOTES.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
+def test_a_measurement_prints_three_rankings_and_leaves_nothing(hoprank: HopRank) -> None:
     before = {corpus.name for corpus in list_corpora(hoprank.client)}
 
-    first = evaluate(hoprank, tmp_path, hide=0.3, seed=3)
-    again = evaluate(hoprank, tmp_path, hide=0.3, seed=3)
+    first, again = (evaluate(hoprank, APIARY, hide=0.3, seed=3) for _ in range(2))
 
     assert json.loads(json.dumps(first.to_json()))["metrics"].keys() == {"vector", "links", "hoprank"}
     assert all(0 <= value <= 1 for measures in first.metrics.values() for value in measures.values())

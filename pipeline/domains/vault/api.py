@@ -16,7 +16,6 @@ from pipeline.domains.vault.requests import (
     CreatedNode,
     CreateKnowledgeNode,
     DeletedNode,
-    DeleteKnowledgeNode,
     LinkedNodes,
     LinkKnowledgeNodes,
     NewLink,
@@ -247,8 +246,7 @@ class Vault(OpenVault):
 
         With ``dry_run`` it stays. ``version`` and ``folder`` are those of :meth:`update`, and so are the errors.
         """
-        request = checked(DeleteKnowledgeNode, note=note, version=version, dry_run=dry_run)
-        return delete_note(self, request, Path(folder) if folder else None)
+        return delete_note(self, note, version, Path(folder) if folder else None, dry_run=dry_run)
 
     def drop(self) -> None:
         """Delete the vault and its maps, irrevocably; its folder stays. Raises CorpusError if there is neither."""

@@ -85,11 +85,8 @@ def by_meaning(vault: OpenVault, graph: NoteGraph, message: str, query: Sequence
             best[pair] = max(cosine, best.get(pair, cosine))
         return best
 
-    def by_chance() -> Relevance:
-        hoprank = vault.hoprank
-        return _nearest(graph, Everyday(hoprank.embedder, hoprank.settings.data_home).questions)
-
-    chance = graph.measured("chance", by_chance)
+    everyday = Everyday(vault.hoprank.embedder, vault.hoprank.settings.data_home)
+    chance = graph.measured("chance", lambda: _nearest(graph, everyday.questions))
     means, deviation = graph.measured("background", lambda: _background(graph, chance))
     hits, relevance = _hits(vault, graph, message, Leg.WHOLE, query), graph.best(vectors @ vector)
     shares = _shares(_words(graph), graph, message, hits)
@@ -114,12 +111,10 @@ def by_words(vault: OpenVault, graph: NoteGraph, message: str) -> Evidence:
         hits = _hits(vault, graph, text, Leg.FULLTEXT, None)
         return hits, _shares(words, graph, text, hits)
 
-    def threshold() -> float:
-        return _threshold([found(probe)[1].max(initial=0.0) for probe in everyday_messages()])
-
     hits, relevance = found(message)
-    limit, strength = graph.measured("share of words", threshold), relevance - relevance.mean()
-    return Evidence("share of words", limit, relevance, strength, _starts(hits), link_shares)
+    probes = (found(probe)[1].max(initial=0.0) for probe in everyday_messages())
+    threshold = graph.measured("share of words", lambda: _threshold(probes))
+    return Evidence("share of words", threshold, relevance, relevance - relevance.mean(), _starts(hits), link_shares)
 
 
 class _NoteWords:

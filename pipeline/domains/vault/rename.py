@@ -223,17 +223,14 @@ class _Relinker:
 
     def left(self, note: Note, edits: list[Edit]) -> Iterator[Left]:
         """Yield the links of a note that wouldn't lead to the same notes after its edits."""
-        edited_note = self._edited(note, edits)
+        after = self._notes[note.key]
+        edited_note = reread(after, edited(note.text, edits)) if edits else after
         links = edited_note.links
         for index, link in enumerate(note.links):
             wanted = self._wanted(link.target, note.key)
             target = links[index].target if len(links) == len(note.links) else ""
             if wanted.key and not _agree(self._after.resolve(target, edited_note.key), wanted):
                 yield Left(note.key, note.line_of(link.start), link.target)
-
-    def _edited(self, note: Note, edits: list[Edit]) -> Note:
-        after = self._notes[note.key]
-        return reread(after, edited(note.text, edits)) if edits else after
 
     def _wanted(self, target: str, source: str) -> Resolution:
         resolution = self._before.resolve(target, source)

@@ -105,17 +105,6 @@ class UpdateKnowledgeNode(_Record):
     version: str = ""
 
 
-class DeleteKnowledgeNode(_Record):
-    """Delete a note that an agent made; ``dry_run`` only tells which notes link to it.
-
-    ``version`` is that of the note as it was read: if somebody has changed it since, it stays.
-    """
-
-    note: Name
-    version: str = ""
-    dry_run: bool = False
-
-
 class TraverseKnowledge(_Record):
     """List the notes that links lead to from a note, nearest first; ``cursor`` goes on where a result stopped."""
 

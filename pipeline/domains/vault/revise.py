@@ -7,7 +7,7 @@ from pipeline.domains.vault.edits import create_in, delete_in, is_same, replace_
 from pipeline.domains.vault.fields import with_fields
 from pipeline.domains.vault.links import VaultResolver, document_of
 from pipeline.domains.vault.note import Note
-from pipeline.domains.vault.requests import DeletedNode, DeleteKnowledgeNode, UpdatedNode, UpdateKnowledgeNode
+from pipeline.domains.vault.requests import DeletedNode, UpdatedNode, UpdateKnowledgeNode
 from pipeline.domains.vault.sources import reread
 from pipeline.domains.vault.stored import NoteGraph, OpenVault
 from pipeline.domains.vault.write import created_in, dated, note_of, open_folder, related_section, store, written
@@ -45,24 +45,24 @@ def update_note(vault: OpenVault, request: UpdateKnowledgeNode, folder: Path | N
     return store(vault, decide)
 
 
-def delete_note(vault: OpenVault, request: DeleteKnowledgeNode, folder: Path | None) -> DeletedNode:
+def delete_note(vault: OpenVault, note: str, version: str, folder: Path | None, *, dry_run: bool) -> DeletedNode:
     """Delete a note that an agent made; see :meth:`pipeline.domains.vault.api.Vault.delete`."""
-    key, files = vault.note(request.note).key, open_folder(vault, folder)
+    key, files = vault.note(note).key, open_folder(vault, folder)
 
     def decide(graph: NoteGraph) -> Decision[DeletedNode]:
         stored, notes = _made_by_agent(vault, graph, key, folder), dict(graph.notes)
         # A file that is gone was deleted by hand, or by a run that was killed before it removed the note.
         file = next((note for note in files.notes if note.key == key and stored.path), None)
-        _check_unchanged(stored, file, request.version)
+        _check_unchanged(stored, file, version)
         sources = [link.source for link in graph.incoming.get(key, ())]
         result = DeletedNode(
             key=key,
             title=stored.title,
             linked_from=tuple(sorted(source for source in sources if vault.scope.holds(notes[source].scope))),
-            deleted=not request.dry_run,
+            deleted=not dry_run,
             path=stored.path,
         )
-        if request.dry_run:
+        if dry_run:
             return Decision([], result)
         if file:
             delete_in(files, file)

@@ -14,7 +14,7 @@ from pipeline.cli.views.summary import plan_table, summary_table
 from pipeline.cli.views.tables import captioned, measures_table, plain_table, property_grid
 from pipeline.text.prose import counted
 
-_FIELD = re.compile(r"(?<=\w)::(?=\s)")
+_FIELD = re.compile(r"(?<=\w)::(?=\s)")  # of Dataview, ``extends:: Alpha``
 
 if TYPE_CHECKING:
     from pipeline.domains.vault.api import VaultSync
@@ -143,8 +143,8 @@ def related_view(notes: Sequence[RelatedNote]) -> Table:
 
 
 def why_view(knowledge: Knowledge) -> Table:
-    """Return why each note was chosen."""
-    rows = ((note.title, f"{note.score:.2f}", _without_colons("; ".join(note.why))) for note in knowledge.notes)
+    """Return why each note was chosen, with inline fields as text."""
+    rows = ((note.title, f"{note.score:.2f}", _FIELD.sub(":", "; ".join(note.why))) for note in knowledge.notes)
     return plain_table("note", "score", "why", rows=rows, named=True)
 
 
@@ -165,11 +165,6 @@ def linked_view(linked: LinkedNodes) -> Table:
     """Return a new link, or that it was there before."""
     arrow = f" -[{linked.relation}]-> " if linked.relation else " -> "
     return property_grid([("linked" if linked.created else "linked before", f"{linked.source}{arrow}{linked.target}")])
-
-
-def _without_colons(sentence: str) -> str:
-    """Return a sentence in which the inline fields of Dataview, ``extends:: Alpha``, read as text."""
-    return _FIELD.sub(":", sentence)
 
 
 def index_view(index: IndexNode) -> list[RenderableType]:

@@ -1,222 +1,200 @@
-"""Org, AsciiDoc and LaTeX by one table: their text without markup, line for line, with blocks and links.
+"""Org, AsciiDoc and LaTeX by one table: headings, code, tables and links; comments and preambles are left out.
 
-Headings, code, tables and links become blocks and links; comments, preambles and what is drawn are left out, line ends
-stay. Nothing is run or included.
+The text stays as it is written, line for line, but for headings, macros of LaTeX and attributes of AsciiDoc, which
+stand for what they show. Nothing is run or included.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import replace
 
+from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.parsers.line_text import LineText, without_front_matter
+from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.parsers.markup_table import MARKUPS, Markup
-from pipeline.records import BlockKind, Document
+from pipeline.records import Block, BlockKind, Document, Link
+from pipeline.text.outline import first_heading, paragraphs
+from pipeline.text.prose import trimmed
 
 _METADATA = frozenset(
     "author date description email filetags keywords lang language revdate revision revnumber subtitle version".split()
 )
-_LONGEST_VALUE, _MOST_VALUES = 200, 10_000
-"""Characters of a macro or attribute that stands for its text, and how often all together: others stay as they are
-written, so that no text grows without bounds. Chosen by hand; not measured."""
-_DEEPEST = 20
-"""Rounds over nested markup, each over the whole text: people nest three or four deep. Chosen by hand; not measured."""
+_LONGEST_VALUE, _MOST_WARNINGS = 200, 20
+"""Characters of a macro or attribute that stands for its text, so that no text grows without bounds, and includes of a
+file that are named. Chosen by hand; not measured."""
 
-_OPENS, _WORDS, _CLOSES, _ASIDE = "\x02", "\x03", "\x04", "\x05"
-"""The reader's own signs: an item opens, its number ends, its words end; an empty line that is no end of a block."""
-_ESCAPED, _FIXED = (re.compile(mark, re.MULTILINE) for mark in (r"^([ \t]*),(?=\*|#\+|,)", r"^()[ \t]*:[ \t]"))
-_OWN = re.compile(r"[\x02-\x05]")
-_SIGN = re.compile(r"\x02(?P<item>\d+)\x03|(?P<closes>\x04)|(?P<blank>\n[ \t]*(?:\n[ \t]*)+)")
+_WRITTEN = frozenset(("words", "code", "table", "kept", "text"))
+_KINDS = _WRITTEN | {"included", "begins", "name", "define", "target", "accent", "note", "attribute", "macro"}
+"""What groups are named by: those whose text is written in its place, and all."""
 
 
 def structure(name: str, document: Document) -> Document:
     """Return a document of the markup ``name`` with its blocks and links, what it says of itself as metadata.
 
-    Attributes and macros without arguments stand for their values. Footnotes stand in their sentences, in parentheses.
-    Files that it includes are named in the warnings.
+    Attributes and macros without arguments stand for their values. Files that it includes are named in the warnings.
     """
-    document = without_front_matter(document)
-    return _Reader(MARKUPS[name]).read(document)
+    return _Reader(MARKUPS[name]).read(_without_front_matter(document))
+
+
+def _without_front_matter(document: Document) -> Document:
+    """Return a document without the front matter that site generators read above any markup, with its values."""
+    front = split_front_matter(document.text)
+    title = scalar_title(front.mapping.pop("title", None))
+    return replace(
+        document,
+        title=document.title or title,
+        text=front.text,
+        metadata={**flat(front.mapping), **document.metadata},
+        line_offset=front.lines,
+        warnings=(*document.warnings, *front.warnings),
+    )
 
 
 class _Reader:
-    """Applies the rows of a markup to a text, with signs for what gets its place only at the end."""
+    """Writes a text part by part, by what the groups of a markup's patterns say of it."""
 
     def __init__(self, markup: Markup) -> None:
         self._markup = markup
-        self._built = LineText()
-        self._items: list[tuple[str, str]] = []
         self._values = dict(markup.values)
-        self._used = 0
         self._title = ""
         self._metadata: dict[str, object] = {}
-        self._kinds: dict[str, Callable[[re.Match[str], str, str], str]] = {
-            "code": self._code, "kept": partial(self._item, "kept"), "words": self._words, "target": self._link,
-            "table": self._table, "define": self._define, "value": self._about, "use": self._use, "note": _note,
-            "included": self._include, "accent": self._accent, "symbol": self._symbol, "term": _term, "text": _text,
-            "aside": lambda *_: _ASIDE,
-        }  # fmt: skip
+        self._included: dict[str, None] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pieces: list[str] = []
+        self._offset = 0
+        self._blocks: list[Block] = []
+        self._links: list[Link] = []
 
     def read(self, document: Document) -> Document:
-        text = _OWN.sub(" ", document.text)
-        for row in self._markup.rows:
-            text = self._apply(row, text)
-        self._build(self._without_nested(text))
-        return self._built.document(document, self._title, self._metadata)
+        at = 0
+        for match in self._matches(document.text):
+            self._prose(document.text[at : match.start()])
+            self._block(match)
+            at = match.end()
+        self._prose(document.text[at:])
+        text = "".join(self._pieces)
+        blocks = tuple(self._with_paragraphs(text))
+        included = (f"includes {name}, which isn't read" for name in list(self._included)[:_MOST_WARNINGS])
+        return replace(
+            document,
+            title=document.title or self._title or first_heading(text, blocks),
+            text=text,
+            blocks=blocks,
+            links=tuple(self._links),
+            metadata={**flat(self._metadata), **document.metadata},
+            warnings=(*document.warnings, *included),
+        )
 
-    def _without_nested(self, text: str) -> str:
-        for _ in range(_DEEPEST):
-            before, text = text, self._apply(self._markup.nested, text)
-            if text == before:
-                break
-        for row in self._markup.rest:
-            text = self._apply(row, text)
-        return text
-
-    def _apply(self, row: re.Pattern[str], text: str) -> str:
-        """Return a text with each match of a row replaced; a line that has only the look of an underline goes on."""
-        pieces, at = list[str](), 0
-        while match := row.search(text, at):
-            pieces.append(text[at : match.start()])
+    def _matches(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield the matches of ``blocks``; a line that is no title, for what underlines it is longer, goes on."""
+        at = 0
+        while match := self._markup.blocks.search(text, at):
             under = match.groupdict().get("under")
             if under and abs(len(match["words_under"].rstrip()) - len(under)) > 1:
-                pieces.append(match["words_under"])
                 at = match.end("words_under")
-            else:
-                pieces.append(self._replaced(match))
-                at = max(match.end(), match.start() + 1)
-        return "".join(pieces) + text[at:]
+                continue
+            yield match
+            at = max(match.end(), at + 1)
 
-    def _replaced(self, match: re.Match[str]) -> str:
-        """Return what a match becomes, by the first kind of its groups; with none its line ends alone."""
-        for group, value in match.groupdict().items():
-            kind = group.partition("_")[0]
-            if value is not None and kind in self._kinds:
-                return self._kinds[kind](match, group, value)
-        return "\n" * match[0].count("\n")
-
-    def _item(self, kind: str, match: re.Match[str], group: str, value: str, words: str = "") -> str:
-        """Return the sign of an item, amid the line ends of what is left out around it."""
-        self._items.append((kind, value))
-        sign = f"{_OPENS}{len(self._items) - 1}{_WORDS}{words}{_CLOSES}"
-        return _lines(match, match.start(), match.start(group)) + sign + _lines(match, match.end(group), match.end())
-
-    def _code(self, match: re.Match[str], group: str, value: str) -> str:
-        marks = _FIXED if group == "code_fixed" else _ESCAPED
-        return self._item("code", match, group, marks.sub(r"\1", value))
-
-    def _words(self, match: re.Match[str], group: str, words: str) -> str:
-        found = match.groupdict()
-        mark = next(found[name] for name in found if name.startswith("mark") and found[name])
-        for name in ("author", "revision"):
-            if found.get(name):
-                self._metadata[name] = found[name]
-        return self._item(str(self._markup.levels.get(mark, min(len(mark), 6))), match, group, "", words)
-
-    def _link(self, match: re.Match[str], _: str, target: str) -> str:
-        found = match.groupdict()
-        given = next((found[name] for name in found if name.startswith("words") and found[name]), "")
-        bare = target.removeprefix("file:").removeprefix("./").partition("::")[0]
-        words = given or (bare if "." in bare else bare.lstrip("#_").replace("_", " "))
-        is_place = target.startswith(("*", "#", "id:", "(")) or ("." not in bare and not target.startswith("file:"))
-        href = "" if is_place else document_target(bare) or ""
-        self._items.append(("link", href))
-        lines = "\n" * (match[0].count("\n") - words.count("\n"))
-        return f"{_OPENS}{len(self._items) - 1}{_WORDS}{words}{_CLOSES}{lines}"
-
-    def _table(self, match: re.Match[str], group: str, rows: str) -> str:
-        """Return a table with a row a line, as they are written, and ``|`` between its cells."""
-        lines = (self._markup.cell.split(line) for line in rows.split("\n"))
-        text = "\n".join(" | ".join(filter(None, (cell.strip(" \t") for cell in line))) for line in lines)
-        return self._item("table", match, group, "", text)
-
-    def _define(self, match: re.Match[str], _: str, name: str) -> str:
-        value = " ".join((match["value"] or "").replace("\\\n", " ").split())
-        if "unknown" not in match.groupdict() or not match["unknown"]:
-            self._values |= {name: value} if len(value) <= _LONGEST_VALUE else {}
-        if value and name.lower() in _METADATA:
-            self._metadata[name.lower()] = value
-        return "\n" * match[0].count("\n")
-
-    def _use(self, match: re.Match[str], _: str, name: str) -> str:
-        if name not in self._values or self._used >= _MOST_VALUES:
-            return match[0]
-        self._used += 1
-        return self._values[name]
-
-    def _about(self, match: re.Match[str], _: str, value: str) -> str:
-        """Note what a document says of itself, without its markup."""
-        name = match["name"].lower()
-        words = " ".join(self._plain(value).strip("<>").split()).replace(" ,", ",")
-        if name == "title":
-            self._title = f"{self._title} {words}".strip()
-        elif words:
-            self._metadata[name] = words.strip(":").split(":") if name == "filetags" else words
-        return "\n" * match[0].count("\n")
-
-    def _plain(self, text: str) -> str:
-        shown = _SIGN.sub(lambda sign: self._kept(sign["item"]), self._without_nested(text))
-        return _OWN.sub("", shown)
-
-    def _kept(self, item: str | None) -> str:
-        kind, value = self._items[int(item)] if item else ("", "")
-        return value if kind == "kept" else ""
-
-    def _include(self, match: re.Match[str], _: str, name: str) -> str:
-        self._built.warn(f"includes {name}, which isn't read")
-        return "\n" * match[0].count("\n")
-
-    def _accent(self, match: re.Match[str], _: str, accent: str) -> str:
-        letter = (match["letter"] or match["letter_bare"]).lstrip("\\")
-        return unicodedata.normalize("NFC", letter + self._markup.accents[accent])
-
-    def _symbol(self, match: re.Match[str], _: str, symbol: str) -> str:
-        return self._markup.symbols.get(symbol, match[0])
-
-    def _build(self, text: str) -> None:
-        """Write a text with what its signs stand for: blocks end at blank lines, headings, code and tables."""
-        at, opened = 0, list[tuple[str, str, int]]()
-        for sign in _SIGN.finditer(text):
-            self._built.write(text[at : sign.start()].replace(_ASIDE, ""))
-            at = sign.end()
-            if sign["item"]:
-                kind, value = self._items[int(sign["item"])]
-                if kind not in ("kept", "link"):
-                    self._built.close(BlockKind.PARAGRAPH)
-                opened.append((kind, value, self._built.offset))
-                self._built.write(value if kind in ("kept", "code") else "")
-            elif sign["blank"]:
-                self._blank(sign["blank"], in_table=any(kind == "table" for kind, _, _ in opened))
-            elif opened:
-                self._end(*opened.pop())
-        self._built.write(text[at:].replace(_ASIDE, ""))
-
-    def _blank(self, lines: str, *, in_table: bool) -> None:
-        if not in_table:
-            self._built.close(BlockKind.PARAGRAPH)
-        self._built.write(lines)
-
-    def _end(self, kind: str, value: str, start: int) -> None:
-        if kind == "link":
-            self._built.link(value, start)
+    def _block(self, match: re.Match[str]) -> None:
+        """Write what a match of ``blocks`` becomes; the line ends around it stay."""
+        group, value = _first_group(match)
+        kind = group.partition("_")[0]
+        start, end = match.span(group) if kind in _WRITTEN else (match.end(), match.end())
+        self._write("\n" * match.string.count("\n", match.start(), start))
+        at = self._offset
+        if kind in ("code", "kept"):
+            self._write(value)
+        elif kind in _WRITTEN:
+            self._prose(value)
+        elif kind == "included":
+            self._included[value] = None
+        elif kind == "begins":
+            self._leave_out_preamble()
+        elif kind in ("name", "define"):
+            self._note(kind, value, " ".join(_given(match, "value").replace("\\\n", " ").split()))
+        if kind == "words":
+            mark = _given(match, "mark")
+            level = self._markup.levels.get(mark, min(len(mark), 6))
+            self._blocks.append(Block(BlockKind.HEADING, at, self._offset, level))
         elif kind in ("code", "table"):
-            self._built.close(BlockKind(kind))
-        elif kind != "kept":
-            self._built.close(BlockKind.HEADING, int(kind))
+            self._blocks.append(Block(BlockKind(kind), at, self._offset))
+        self._write("\n" * match.string.count("\n", end, match.end()))
+
+    def _leave_out_preamble(self) -> None:
+        lines = "".join(self._pieces).count("\n")
+        self._begin()
+        self._write("\n" * lines)
+
+    def _note(self, kind: str, name: str, value: str) -> None:
+        """Note what a document says of itself, and what an attribute or macro stands for."""
+        words = " ".join("".join(words for words, _ in self._shown(value)).split()).replace(" ,", ",")
+        if kind == "define":
+            self._values |= {name: words} if len(words) <= _LONGEST_VALUE else {}
+        elif name.lower() == "title":
+            self._title = f"{self._title} {words}".strip()
+        if words and name.lower() in _METADATA:
+            self._metadata[name.lower()] = words.strip(":").split(":") if name.lower() == "filetags" else words
+
+    def _prose(self, text: str) -> None:
+        for words, target in self._shown(text):
+            if words and target:
+                self._links.append(Link(target, self._offset, self._offset + len(words)))
+            self._write(words)
+
+    def _shown(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield (what a part of prose shows, the document that it links to)."""
+        at = 0
+        for match in self._markup.inline.finditer(text):
+            yield text[at : match.start()], ""
+            yield self._inline(match)
+            at = match.end()
+        yield text[at:], ""
+
+    def _inline(self, match: re.Match[str]) -> tuple[str, str]:
+        group, value = _first_group(match)
+        match group.partition("_")[0]:
+            case "target":
+                bare = value.removeprefix("file:").removeprefix("./").partition("::")[0]
+                is_place = bare.startswith(("*", "#", "id:")) or ("." not in bare and not value.startswith("file:"))
+                return match["words"] or bare, "" if is_place else document_target(bare) or ""
+            case "accent":
+                letter = match["letter"].lstrip("\\")
+                return unicodedata.normalize("NFC", letter + self._markup.accents[value]), ""
+            case "note":
+                return f" ({''.join(words for words, _ in self._shown(value))})", ""
+            case "attribute":
+                return self._values.get(value, match[0]), ""
+            case "macro":
+                return self._values.get(value, ""), ""
+        return value or "\n" * match[0].count("\n"), ""
+
+    def _write(self, words: str) -> None:
+        self._pieces.append(words)
+        self._offset += len(words)
+
+    def _with_paragraphs(self, text: str) -> Iterator[Block]:
+        at = 0
+        for block in self._blocks:
+            start, end = trimmed(text, block.start, block.end)
+            if start < end:
+                yield from paragraphs(text, at, start)
+                yield replace(block, start=start, end=end)
+                at = end
+        yield from paragraphs(text, at)
 
 
-def _lines(match: re.Match[str], start: int, end: int) -> str:
-    return "\n" * match.string.count("\n", start, end)
+def _first_group(match: re.Match[str]) -> tuple[str, str]:
+    """Return the name of the first group that says what becomes of a match, and its text; empty if there is none."""
+    groups = match.groupdict().items()
+    return next(
+        ((name, text) for name, text in groups if text is not None and name.partition("_")[0] in _KINDS), ("", "")
+    )
 
 
-def _note(_match: re.Match[str], _: str, words: str) -> str:
-    return f" ({words})"
-
-
-def _term(_match: re.Match[str], _: str, words: str) -> str:
-    return f"{words}:"
-
-
-def _text(match: re.Match[str], group: str, words: str) -> str:
-    return _lines(match, match.start(), match.start(group)) + words + _lines(match, match.end(group), match.end())
+def _given(match: re.Match[str], group: str) -> str:
+    """Return the text of the first group of a name, such as ``mark`` and ``mark_title``, that has some."""
+    return next((text for name, text in match.groupdict().items() if text and name.partition("_")[0] == group), "")

@@ -1,12 +1,11 @@
 """The retriever and the document store for Haystack; needs the extra ``haystack``."""
 
-import asyncio
 import functools
 import re
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self
 
 from pipeline.addresses import check_has_no_login
 from pipeline.api import HopRank
@@ -15,6 +14,7 @@ from pipeline.files import well_formed
 from pipeline.records import METADATA
 from pipeline.retrieve.filters.parse import LONGEST
 from pipeline.retrieve.legs import Leg
+from pipeline.serve.adapters.awaited import awaited
 from pipeline.serve.adapters.filters import COMPARISONS, Conditions, compare, join
 from pipeline.serve.adapters.originals import Found, Originals, Stored, Written
 from pipeline.serve.adapters.passages import Passage, passages_of
@@ -35,10 +35,6 @@ _EXAMPLE = 'Write it as {"field": "meta.year", "operator": ">=", "value": 1990},
 _NOTHING = Document(id="nothing")
 _MAY_BE_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _PASSWORD = Secret.from_env_var("NEO4J_PASSWORD", strict=False)
-
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 
 class Connection:
@@ -72,19 +68,6 @@ class Connection:
     def to_dict(self) -> dict[str, Any]:
         """Return the address and the name of the variable that holds the password."""
         return {**self._address, "password": self._password.to_dict()}
-
-
-def _awaited(
-    method: Callable[Concatenate["HopRankDocumentStore", _P], _R],
-) -> Callable[Concatenate["HopRankDocumentStore", _P], Coroutine[Any, Any, _R]]:
-    """Return a method of the store as one that runs in a thread, with the same parameters."""
-
-    @functools.wraps(method)
-    async def call(store: "HopRankDocumentStore", /, *args: _P.args, **options: _P.kwargs) -> _R:
-        return await asyncio.to_thread(method, store, *args, **options)
-
-    call.__doc__ = f"Do what :meth:`{method.__name__}` does, without blocking the event loop."
-    return call
 
 
 class HopRankDocumentStore:
@@ -224,18 +207,18 @@ class HopRankDocumentStore:
         documents = self._metadata(filters)
         return documents.get_metadata_field_unique_values(metadata_field, search_term, from_, size)
 
-    count_documents_async = _awaited(count_documents)
-    filter_documents_async = _awaited(filter_documents)
-    write_documents_async = _awaited(write_documents)
-    delete_documents_async = _awaited(delete_documents)
-    delete_all_documents_async = _awaited(delete_all_documents)
-    delete_by_filter_async = _awaited(delete_by_filter)
-    update_by_filter_async = _awaited(update_by_filter)
-    count_documents_by_filter_async = _awaited(count_documents_by_filter)
-    count_unique_metadata_by_filter_async = _awaited(count_unique_metadata_by_filter)
-    get_metadata_fields_info_async = _awaited(get_metadata_fields_info)
-    get_metadata_field_min_max_async = _awaited(get_metadata_field_min_max)
-    get_metadata_field_unique_values_async = _awaited(get_metadata_field_unique_values)
+    count_documents_async = awaited(count_documents)
+    filter_documents_async = awaited(filter_documents)
+    write_documents_async = awaited(write_documents)
+    delete_documents_async = awaited(delete_documents)
+    delete_all_documents_async = awaited(delete_all_documents)
+    delete_by_filter_async = awaited(delete_by_filter)
+    update_by_filter_async = awaited(update_by_filter)
+    count_documents_by_filter_async = awaited(count_documents_by_filter)
+    count_unique_metadata_by_filter_async = awaited(count_unique_metadata_by_filter)
+    get_metadata_fields_info_async = awaited(get_metadata_fields_info)
+    get_metadata_field_min_max_async = awaited(get_metadata_field_min_max)
+    get_metadata_field_unique_values_async = awaited(get_metadata_field_unique_values)
 
     def search(self, query: str, top_k: int, filters: Mapping[str, Any] | None, leg: str) -> list[Document]:
         """Return the ``top_k`` best documents for a query that match Haystack's filters, with their scores.
@@ -362,12 +345,7 @@ class HopRankRetriever:
         )
         return {"documents": [_passage_document(passage) for passage in passages_of(result)]}
 
-    @component.output_types(documents=list[Document])
-    async def run_async(
-        self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
-    ) -> dict[str, list[Document]]:
-        """Return what :meth:`run` does, without blocking the event loop."""
-        return await asyncio.to_thread(self.run, query, filters, top_k)
+    run_async = awaited(run)
 
 
 def translate(filters: Mapping[str, Any]) -> Conditions:

@@ -1,6 +1,5 @@
 """The retriever, the vector store and the embedding model for LlamaIndex; needs the extra ``llamaindex``."""
 
-import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from pipeline.records import METADATA, as_properties
 from pipeline.retrieve.filters.conditions import as_row_test
 from pipeline.retrieve.filters.parse import parse_filter
 from pipeline.retrieve.legs import Leg
+from pipeline.serve.adapters.awaited import awaited
 from pipeline.serve.adapters.filters import COMPARISONS, Conditions, compare, join
 from pipeline.serve.adapters.originals import Found, Originals, Stored, Written
 from pipeline.serve.adapters.passages import Passage, passages_of
@@ -102,8 +102,7 @@ class HopRankRetriever(BaseRetriever):
         )
         return [_node(passage) for passage in passages_of(result)]
 
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._retrieve, query_bundle)
+    _aretrieve = awaited(_retrieve)
 
 
 class HopRankEmbedding(BaseEmbedding):
@@ -123,8 +122,7 @@ class HopRankEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         return list(self._hoprank.embedder.embed_query(query))
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
+    _aget_query_embedding = awaited(_get_query_embedding)
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
@@ -180,17 +178,13 @@ class HopRankVectorStore(BasePydanticVectorStore):
         self._originals.write({node.node_id: _written(node) for node in nodes})
         return [node.node_id for node in nodes]
 
-    async def async_add(self, nodes: Sequence[BaseNode], **options: Any) -> list[str]:
-        """Do what :meth:`add` does, without blocking the event loop."""
-        return await asyncio.to_thread(self.add, nodes, **options)
+    async_add = awaited(add)
 
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Delete the nodes of a document; one that isn't there is passed over."""
         self._originals.remove(self._originals.with_value(_REF_DOC_ID, ref_doc_id))
 
-    async def adelete(self, ref_doc_id: str, **options: Any) -> None:
-        """Do what :meth:`delete` does, without blocking the event loop."""
-        await asyncio.to_thread(self.delete, ref_doc_id, **options)
+    adelete = awaited(delete)
 
     def delete_nodes(self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **_: Any) -> None:
         """Delete the nodes that have one of the ids and match the filters, as far as these are given."""
@@ -199,19 +193,13 @@ class HopRankVectorStore(BasePydanticVectorStore):
         keys = node_ids if filters is None else self._matching(node_ids, filters)
         self._originals.remove(keys)
 
-    async def adelete_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **options: Any
-    ) -> None:
-        """Do what :meth:`delete_nodes` does, without blocking the event loop."""
-        await asyncio.to_thread(self.delete_nodes, node_ids, filters, **options)
+    adelete_nodes = awaited(delete_nodes)
 
     def clear(self) -> None:
         """Delete all documents of the corpus."""
         self._originals.remove(None)
 
-    async def aclear(self) -> None:
-        """Do what :meth:`clear` does, without blocking the event loop."""
-        await asyncio.to_thread(self.clear)
+    aclear = awaited(clear)
 
     def get_nodes(self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None) -> list[BaseNode]:
         """Return the nodes that match the filters, in the order of the ids, or of all if None are given.
@@ -221,11 +209,7 @@ class HopRankVectorStore(BasePydanticVectorStore):
         found = self._matching(node_ids, filters)
         return [self._node(found[id_]) for id_ in (found if node_ids is None else node_ids) if id_ in found]
 
-    async def aget_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
-    ) -> list[BaseNode]:
-        """Return what :meth:`get_nodes` does, without blocking the event loop."""
-        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
+    aget_nodes = awaited(get_nodes)
 
     def query(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
         """Return the best nodes for the text of a query, with their scores: higher is better.
@@ -249,9 +233,7 @@ class HopRankVectorStore(BasePydanticVectorStore):
         scores = [one.passage.score for one in found]
         return VectorStoreQueryResult(nodes, scores, [node.node_id for node in nodes])
 
-    async def aquery(self, query: VectorStoreQuery, **options: Any) -> VectorStoreQueryResult:
-        """Return what :meth:`query` does, without blocking the event loop."""
-        return await asyncio.to_thread(self.query, query, **options)
+    aquery = awaited(query)
 
     def _matching(self, node_ids: Collection[str] | None, filters: MetadataFilters | None) -> dict[str, Stored]:
         test = as_row_test(parse_filter(translate(filters, METADATA))) if filters else lambda _: True

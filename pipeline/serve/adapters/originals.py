@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, TypeVar
 
 from pipeline.api import HopRank
 from pipeline.db.catalogue import find_corpus
@@ -23,6 +23,8 @@ from pipeline.ingest.update.stored import stored_documents
 from pipeline.retrieve.results import RetrieverResult
 from pipeline.serve.adapters.filters import Conditions
 from pipeline.serve.adapters.passages import Passage, passages_of
+
+_T = TypeVar("_T")
 
 _DATES: Mapping[str, type[date] | type[time]] = {f"hoprank:{kind.__name__}": kind for kind in (datetime, date, time)}
 
@@ -95,11 +97,10 @@ class Originals:
         """
         if not documents:
             return []
-        hoprank = self.hoprank
         rows = [_row(id_, document) for id_, document in documents.items()]
         prepared = [
             replace(document, original=_encoded(document.key, documents[document.key].original, self._kind))
-            for document in documents_of(rows, hoprank.settings.sources.limits)
+            for document in documents_of(rows, self.hoprank.settings.sources.limits)
         ]
 
         def decide(corpus: CorpusHandle) -> Decision[list[str]]:
@@ -107,28 +108,23 @@ class Originals:
             kept = [document for document in prepared if document.key not in without]
             return Decision(kept, [document.key for document in kept])
 
-        _, written = ingest_decided(
-            *(hoprank.client, hoprank.embedder, hoprank.settings),
-            *(decide, self.corpus),
-            wait=hoprank.settings.ingest.wait,
-        )
-        return written
+        return self._ingest(decide)
 
     def remove(self, keys: Collection[str] | None) -> None:
         """Remove documents by key, or all if ``keys`` is None; those that aren't there are passed over."""
-        hoprank = self.hoprank
-        if (keys is not None and not keys) or find_corpus(hoprank.client, self.corpus) is None:
+        if (keys is not None and not keys) or find_corpus(self.hoprank.client, self.corpus) is None:
             return
 
         def decide(corpus: CorpusHandle) -> Decision[None]:
             stored = stored_documents(corpus).keys()
             return Decision((), None, stored if keys is None else stored & set(keys))
 
-        ingest_decided(
-            *(hoprank.client, hoprank.embedder, hoprank.settings),
-            *(decide, self.corpus),
-            wait=hoprank.settings.ingest.wait,
-        )
+        self._ingest(decide)
+
+    def _ingest(self, decide: Callable[[CorpusHandle], Decision[_T]]) -> _T:
+        hoprank, wait = self.hoprank, self.hoprank.settings.ingest.wait
+        given = (hoprank.client, hoprank.embedder, hoprank.settings, decide, self.corpus)
+        return ingest_decided(*given, wait=wait)[1]
 
     def search(
         self,

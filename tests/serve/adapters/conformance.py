@@ -1,18 +1,7 @@
-"""Conformance of an adapter: rules that a retriever over HopRank must keep, for anyone's adapter to run.
+"""Rules that a retriever over HopRank must keep, for the tests of each adapter to run.
 
-A retriever is given as a function that asks it and returns :class:`Passage`; it needs no test framework::
-
-    def adapt(corpus):
-        retriever = MyRetriever(hoprank, corpus)
-        return lambda question, k, filters: [
-            Passage(found.text, found.metadata, found.score) for found in retriever.find(question, k, filters)
-        ]
-
-    check_adapter(hoprank, adapt)
-
-``filters`` are HopRank's, with one operator on one field, or None; an adapter for a framework with filters of its own
-is given them in that form. To run each rule as a test of its own, ingest :func:`conformance_corpus` once and call each
-of ``RULES`` with the name of that corpus.
+A retriever is given as a function that asks it and returns :class:`Passage`. ``filters`` are HopRank's, with one
+operator on one field, or None; a test of a framework with filters of its own translates them.
 """
 
 import uuid
@@ -84,7 +73,6 @@ SOURCE = ("id", "document", "title", "heading", "path", "ordinal", "start", "end
 
 _ALL = 100  # more than the corpus has passages
 _THREADS = 8  # chosen by hand, as the next: more than most machines have cores
-_LONGEST_SHOWN = 400  # characters of a difference
 
 
 class Retrieve(Protocol):
@@ -92,21 +80,6 @@ class Retrieve(Protocol):
 
     def __call__(self, question: str, k: int, filters: Mapping[str, Any] | None, /) -> Sequence[Passage]:
         """Return the passages that the retriever found."""
-
-
-class Nonconformance(AssertionError):
-    """An adapter breaks rules; the message names each, with the expected and the actual values."""
-
-
-def check_adapter(hoprank: HopRank, adapt: Callable[[str], Retrieve]) -> None:
-    """Check an adapter by every rule, on a corpus of its own; ``adapt`` returns a retriever of the corpus named.
-
-    Raises Nonconformance listing the rules that the adapter breaks.
-    """
-    with conformance_corpus(hoprank) as corpus:
-        broken = [message for rule in RULES if (message := _breach(rule, hoprank, corpus, adapt(corpus)))]
-    if broken:
-        raise Nonconformance("\n".join([f"{len(broken)} of {len(RULES)} rules are broken.", *broken]))
 
 
 @contextmanager
@@ -186,23 +159,12 @@ def from_many_threads(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> None
 
 
 Rule = Callable[[HopRank, str, Retrieve], None]
-"""Checks a retriever of the corpus named; raises Nonconformance. Its docstring is the rule."""
+"""Checks a retriever of the corpus named; its docstring is the rule."""
 
 RULES: tuple[Rule, ...] = (
     *(same_passages, as_many_as_asked, filtered, with_sources, with_scores),
     *(unchanged_text, errors_raised, own_results, from_many_threads),
 )
-
-
-def _breach(rule: Rule, hoprank: HopRank, corpus: str, retrieve: Retrieve) -> str:
-    """Return how a retriever breaks a rule, or an empty text if it keeps it."""
-    try:
-        rule(hoprank, corpus, retrieve)
-    # An adapter may raise anything: that breaks the rule, and the others are still checked.
-    except Exception as error:
-        breach = error if isinstance(error, Nonconformance) else f"It raised {type(error).__name__}: {error}"
-        return f"{getattr(rule, '__name__', rule)}: {rule.__doc__} {breach}"
-    return ""
 
 
 def _raised(retrieve: Retrieve, question: str, filters: Mapping[str, Any] | None, kind: type[HopRankError]) -> str:
@@ -218,13 +180,7 @@ def _raised(retrieve: Retrieve, question: str, filters: Mapping[str, Any] | None
 
 
 def _expect(actual: object, expected: object, what: str) -> None:
-    if actual != expected:
-        raise Nonconformance(f"For {what}: expected {_shown(expected)}, got {_shown(actual)}.")
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    assert actual == expected, what
 
 
 def _pairs(hoprank: HopRank, corpus: str, retrieve: Retrieve) -> list[tuple[Passage, Passage]]:

@@ -116,16 +116,6 @@ def replies(pipeline: Pipeline) -> dict[str, str]:
     return {question: pipeline.run(inputs(question))["model"]["replies"][0] for question in READ}
 
 
-def test_it_answers_in_a_pipeline_that_is_awaited(hoprank: HopRank, islands: str) -> None:
-    pipeline = answering(HopRankRetriever(islands, top_k=TOP_K, hoprank=hoprank))
-
-    async def ask() -> list[str]:
-        results = await asyncio.gather(*(pipeline.run_async(inputs(question)) for question in READ))
-        return [result["model"]["replies"][0] for result in results]
-
-    assert asyncio.run(ask()) == list(READ.values())
-
-
 @pytest.mark.usefixtures("server")
 def test_a_pipeline_that_was_saved_answers_again(hoprank: HopRank, islands: str, address: Address) -> None:
     saved = answering(HopRankRetriever(islands, top_k=TOP_K, hoprank=hoprank)).dumps()

@@ -235,21 +235,6 @@ def test_a_thousand_documents_are_one_generation(document_store: HopRankDocument
     assert ids(document_store.filter_documents()) == ["1000"]
 
 
-def test_stores_of_one_corpus_share_their_documents(store: HopRankDocumentStore, hoprank: HopRank) -> None:
-    other = HopRankDocumentStore(store.corpus, hoprank=hoprank)
-    hoprank.add([{"id": "file", "text": "A whale swims.\n\nA seal sleeps.", "metadata": {"year": 1990}}], store.corpus)
-
-    other.write_documents([replace(SHIPS[0], content="Ada Miller wrote of whales.")], DuplicatePolicy.OVERWRITE)
-    other.delete_documents(["moose"])
-
-    assert store.count_documents() == other.count_documents() == 4
-    assert ids(store.filter_documents(one("meta.year", "==", 1990))) == ["elk", "file"]
-    assert store.filter_documents(one("id", "==", "ada"))[0].content == "Ada Miller wrote of whales."
-    (whale,) = [found for found in retrieve(store, "whale") if found.meta.get("document") == "file"]
-    assert whale.content == "A whale swims.\n\nA seal sleeps."
-    assert "file" in {found.meta.get("document") for found in retrieve(store, "whale", one("meta.year", "==", 1990))}
-
-
 def test_a_question_finds_documents_as_they_were_written(store: HopRankDocumentStore) -> None:
     long = Document(id="long", content="\n\n".join(f"## Otter {n}\n\n{'One otter was seen. ' * 40}" for n in range(9)))
     store.write_documents([long])

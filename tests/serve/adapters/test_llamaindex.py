@@ -1,4 +1,4 @@
-"""The retriever for LlamaIndex: rules, the quickstart's questions in a query engine, its filters."""
+"""The retriever for LlamaIndex: rules, what a node says, its filters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen, LLMMetadata
 from llama_index.core.llms import CustomLLM
-from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 
@@ -18,7 +17,7 @@ from pipeline.errors import FilterError, QuestionError
 from pipeline.serve.adapters.llamaindex import HopRankRetriever, translate
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.conformance import RULES, Retrieve, Rule, errors_raised, filtered, from_many_threads
-from tests.serve.adapters.quickstart import READ, TOP_K, answer
+from tests.serve.adapters.quickstart import answer
 
 pytestmark = pytest.mark.slow
 
@@ -77,18 +76,6 @@ def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule) -> None:
 @pytest.mark.parametrize("rule", [filtered, errors_raised, from_many_threads])
 def test_it_conforms_when_it_is_awaited(hoprank: HopRank, conforming: str, rule: Rule) -> None:
     rule(hoprank, conforming, awaited(hoprank, conforming))
-
-
-@pytest.fixture
-def engine(hoprank: HopRank, islands: str) -> RetrieverQueryEngine:
-    return RetrieverQueryEngine.from_args(HopRankRetriever(hoprank, islands, similarity_top_k=TOP_K), llm=StandIn())
-
-
-def test_it_answers_in_a_query_engine_that_is_awaited(engine: RetrieverQueryEngine) -> None:
-    async def ask() -> list[str]:
-        return [str(answer) for answer in await asyncio.gather(*map(engine.aquery, READ))]
-
-    assert asyncio.run(ask()) == list(READ.values())
 
 
 def test_a_node_says_where_it_is_from(hoprank: HopRank, conforming: str) -> None:

@@ -36,15 +36,12 @@ from llama_index.core.vector_stores.types import (
 )
 
 from pipeline import HopRank
-from pipeline.db.catalogue import find_corpus
-from pipeline.errors import FilterError, InputError, QuestionError, SourceError
+from pipeline.errors import FilterError, InputError, QuestionError
 from pipeline.serve.adapters.haystack import HopRankDocumentStore
 from pipeline.serve.adapters.llamaindex import HopRankEmbedding, HopRankVectorStore
 from tests.serve.adapters.test_llamaindex import StandIn, one
 
 pytestmark = pytest.mark.slow
-
-MANY = 1_000
 
 
 def source(id_: str) -> dict[NodeRelationship, Any]:
@@ -150,19 +147,6 @@ def test_a_node_of_the_same_id_replaces_the_one_before(store: HopRankVectorStore
     assert found(store, "heron", k=1) == ["elk"]
 
 
-def test_what_can_not_be_kept_is_refused_with_all_that_comes_with_it(empty: HopRankVectorStore) -> None:
-    for node, message in (
-        (TextNode(id_="half \ud800", text="x"), "half"),
-        (TextNode(id_="set", text="x", metadata={"a": {1}}), "'set' has a value that JSON can't hold: a set"),
-    ):
-        with pytest.raises(InputError, match=message):
-            empty.add([TextNode(text="fine"), node])
-    with pytest.raises(SourceError, match="id"):
-        empty.add([TextNode(id_=" ", text="x")])
-
-    assert empty.get_nodes() == []
-
-
 def test_nodes_are_deleted_by_document_id_and_filter(store: HopRankVectorStore) -> None:
     store.delete("nothing")
     store.delete("ada")  # the id of a node, not of a document
@@ -192,24 +176,6 @@ def test_an_empty_store_has_nothing_to_find_or_delete(empty: HopRankVectorStore)
 
     assert empty.get_nodes() == empty.get_nodes(["x"]) == []
     assert found(empty, "x") == []
-
-
-def test_a_thousand_nodes_are_one_generation(empty: HopRankVectorStore, hoprank: HopRank) -> None:
-    nodes = [
-        TextNode(id_=f"{n:04}", text=f"Ship {n} has {n * 7} tons.", metadata={"n": n}, relationships=source(str(n % 2)))
-        for n in range(MANY + 1)
-    ]
-
-    empty.add(nodes)
-
-    corpus = find_corpus(hoprank.client, empty.corpus)
-    assert corpus is not None
-    assert corpus.generation == 1
-    assert empty.get_nodes() == nodes
-    assert empty.get_nodes(["1000", "x", "0000"]) == [nodes[-1], nodes[0]]
-    assert sorted(found(empty, "ship", filters=one("n", ">", 998))) == ["0999", "1000"]
-    empty.delete("0")
-    assert len(empty.get_nodes()) == MANY / 2
 
 
 def test_a_query_gives_nodes_scores_and_ids(read_only: HopRankVectorStore) -> None:
@@ -243,18 +209,6 @@ def test_modes_vectors_and_ids(read_only: HopRankVectorStore, hoprank: HopRank) 
         found(read_only, "")
     with pytest.raises(QuestionError, match="2"):
         found(read_only, "Curlew", query_embedding=[1.0, 0.0])
-
-
-def test_a_long_node_is_found_once_and_whole(store: HopRankVectorStore) -> None:
-    long = TextNode(id_="long", text="\n\n".join(f"## Otter {n}\n\n{'One otter was seen. ' * 40}" for n in range(9)))
-    store.add([long])
-
-    result = store.query(VectorStoreQuery(query_str="Where were the otters?", similarity_top_k=3))
-
-    assert result.ids is not None
-    assert result.ids.count("long") == 1
-    assert len(result.ids) == 3
-    assert (result.nodes or [])[result.ids.index("long")] == long
 
 
 def test_what_is_awaited_equals_what_is_not(empty: HopRankVectorStore) -> None:

@@ -1,4 +1,4 @@
-"""The retriever for neo4j-graphrag: rules, the quickstart's questions in its GraphRAG, records and tools."""
+"""The retriever for neo4j-graphrag: rules, records and tools."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import neo4j
 import pytest
-from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.llm import LLMInterfaceV2, LLMResponse
 from neo4j_graphrag.types import RetrieverResult, RetrieverResultItem
 
@@ -14,7 +13,7 @@ from pipeline import HopRank
 from pipeline.serve.adapters.neo4j_graphrag import HopRankRetriever
 from pipeline.serve.adapters.passages import Passage
 from tests.serve.adapters.conformance import RULES, Retrieve, Rule
-from tests.serve.adapters.quickstart import READ, TOP_K, UNKNOWN, answer
+from tests.serve.adapters.quickstart import answer
 
 pytestmark = pytest.mark.slow
 
@@ -45,27 +44,6 @@ def adapted(hoprank: HopRank, corpus: str) -> Retrieve:
 @pytest.mark.parametrize("rule", RULES)
 def test_it_conforms(hoprank: HopRank, conforming: str, rule: Rule) -> None:
     rule(hoprank, conforming, adapted(hoprank, conforming))
-
-
-def test_it_answers_in_graphrag(hoprank: HopRank, islands: str) -> None:
-    rag = GraphRAG(HopRankRetriever(hoprank, islands), StandIn())
-
-    answers = {
-        question: rag.search(question, retriever_config={"top_k": TOP_K}, return_context=True) for question in READ
-    }
-
-    assert {question: result.answer for question, result in answers.items()} == READ
-    contexts = [result.retriever_result for result in answers.values()]
-    assert all(context is not None and len(context.items) == TOP_K for context in contexts)
-
-
-def test_a_model_without_the_passages_does_not_know(hoprank: HopRank, islands: str) -> None:
-    rag = GraphRAG(HopRankRetriever(hoprank, islands), StandIn())
-    nothing = {"filters": {"document": "nowhere"}}
-
-    result = rag.search(next(iter(READ)), retriever_config=nothing, return_context=False)
-
-    assert result.answer == UNKNOWN
 
 
 def test_it_searches_by_a_vector(hoprank: HopRank, conforming: str) -> None:

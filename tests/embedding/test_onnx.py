@@ -90,17 +90,6 @@ def test_an_embedder_leaves_it_and_the_next_doesnt_load_the_model(tmp_path: Path
     assert (few, many) == ("False", "True")
 
 
-def test_a_model_that_another_prompt_was_given_to_leaves_another(tmp_path: Path) -> None:
-    mine = tmp_path / "mine"
-    shutil.copytree(get_model_path(), mine)
-    before = SentenceTransformerEmbedder(str(mine), precision="float32", onnx=tmp_path / "onnx").embed_query("tide")
-
-    (mine / "config_sentence_transformers.json").write_text('{"prompts": {"query": "Question: "}}')
-    after = SentenceTransformerEmbedder(str(mine), precision="float32", onnx=tmp_path / "onnx").embed_query("tide")
-
-    assert not np.allclose(before, after, atol=1e-2)
-
-
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json", "prompts.json"])
 def test_a_damaged_one_is_said_once_and_removed(
     file: str, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -131,15 +120,6 @@ def test_one_of_another_version_or_without_its_manifest_is_made_again(
     assert open_onnx(tmp_path / "mine") is None
     assert open_onnx(tmp_path / "unsaid") is None
     assert not any(tmp_path.iterdir())
-
-
-def test_a_removed_one_is_made_again(tmp_path: Path, folder: Path) -> None:
-    asked = SentenceTransformerEmbedder(onnx=tmp_path).embed_query("tide")
-    (left,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    (left / "prompts.json").write_text("{}")
-
-    assert np.allclose(SentenceTransformerEmbedder(onnx=tmp_path).embed_query("tide"), asked, atol=1e-2)
-    assert (left / "prompts.json").read_text() == (folder / "prompts.json").read_text()
 
 
 def test_what_onnx_has_no_inputs_for_is_refused_until_an_upgrade_and_encoded_by_the_model(

@@ -91,16 +91,6 @@ def test_documents_and_questions_of_many_threads_get_the_vectors_that_each_gets_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_few_texts_are_encoded_as_many_are(precision: str, tmp_path: Path) -> None:
-    together = SentenceTransformerEmbedder(precision=precision, onnx=tmp_path).encode(MANY)
-    few = SentenceTransformerEmbedder(precision=precision, onnx=tmp_path).encode(MANY[:9])
-    exact = precision == "bfloat16" or not any(tmp_path.rglob("model.onnx"))
-
-    assert np.abs(few - together[:9]).max() < (1e-6 if exact else 1e-4)
-
-
-@pytest.mark.slow
 def test_a_batch_that_is_filled_tells_of_each_text_once() -> None:
     done: list[int] = []
     vectors = SentenceTransformerEmbedder(precision="bfloat16").encode(MANY, done.append)
@@ -150,13 +140,6 @@ def test_a_question_is_encoded_as_the_library_does(
         assert np.allclose(embedder.embed_query(text), expected / np.linalg.norm(expected), atol=1e-6)
 
 
-def test_a_models_prompts_are_used(exact: SentenceTransformerEmbedder, prompted: SentenceTransformerEmbedder) -> None:
-    asked = np.array(prompted.embed_query("Who changes the drum?"))
-    expected = exact.encode(["Represent the question: Who changes the drum?"])[0]
-
-    assert np.allclose(asked, expected, atol=1e-5)
-
-
 @pytest.mark.parametrize("onnx", [True, False], ids=["as ONNX", "by PyTorch"])
 def test_the_prefixes_of_the_settings_stand_in_place_of_the_prompts(
     exact: SentenceTransformerEmbedder, tmp_path: Path, onnx: bool
@@ -176,16 +159,6 @@ def test_the_prefixes_of_the_settings_stand_in_place_of_the_prompts(
     assert given.query_prefix == "query: "
     assert not given.identity.is_comparable(exact.identity)
     assert SentenceTransformerEmbedder(query_prefix="query: ").identity == exact.identity, "stored vectors are the same"
-
-
-def test_vectors_are_near_where_meanings_are(embedder: SentenceTransformerEmbedder) -> None:
-    drum, tide, ada = embedder.encode(["How is the drum changed?", TEXTS[0], TEXTS[4]])
-
-    assert drum @ tide > drum @ ada + 0.2
-
-
-def test_no_texts_have_no_vectors(embedder: SentenceTransformerEmbedder) -> None:
-    assert embedder.encode([]).shape == (0, embedder.dimension)
 
 
 def test_for_no_texts_no_model_is_loaded() -> None:
@@ -212,14 +185,6 @@ def test_a_batch_holds_few_long_texts_or_many_short_ones() -> None:
     embedder.encode(["short"] * 40 + ["a text that is longer " * 20] * 2, done.append)
 
     assert done == [1, 1, *[7] * 5, 5], "a short text takes 16 tokens"
-
-
-def test_a_question_is_encoded_as_a_list_of_floats(embedder: SentenceTransformerEmbedder) -> None:
-    vector = embedder.embed_query(TEXTS[0])
-
-    assert isinstance(vector, list)
-    assert all(isinstance(number, float) for number in vector)
-    assert np.array(vector) @ embedder.encode(TEXTS[:1])[0] > 0.99
 
 
 def test_token_offsets_are_the_places_of_the_models_own_tokens(embedder: SentenceTransformerEmbedder) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.embedding import cpu, sessions
+from pipeline.embedding import sessions
 from pipeline.embedding.onnx import SAMPLES
 from pipeline.embedding.sentence_transformer import SentenceTransformerEmbedder
 from pipeline.embedding.sessions import OnnxSession, OpenVinoSession, Session, Tokens, question_session
@@ -107,19 +107,6 @@ def test_what_is_damaged_or_outdated_is_measured_again(kept: str, graph: Path, m
 
     assert isinstance(question_session(graph, samples, may_round=True), OpenVinoSession)
     assert measured(graph)["quicker"] is True
-
-
-def test_another_start_of_the_machine_is_measured_again(
-    graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sessions, "_measured_apart", told(quicker=True))
-    assert isinstance(question_session(graph, samples, may_round=True), OpenVinoSession)
-
-    (tmp_path / "boot").write_text("another\n")
-    monkeypatch.setattr(cpu, "_BOOT", tmp_path / "boot")
-    monkeypatch.setattr(sessions, "_measured_apart", told(quicker=False))
-
-    assert isinstance(question_session(graph, samples, may_round=True), OnnxSession)
 
 
 def test_a_processor_that_ends_the_measurement_ends_nothing_else(graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from pipeline.evaluate.compare import Trial, compare, pooled, read_evaluated
 from pipeline.evaluate.datasets import Dataset, Query
 from pipeline.evaluate.measures import MEASURES, QueryResult
 from pipeline.evaluate.report import Run, build_report, write_document
-from pipeline.evaluate.significance import Interval, pooled_interval
+from pipeline.evaluate.significance import pooled_interval
 from pipeline.json_values import plain
 
 QUERIES = tuple(Query(f"q{number}", "who?", {"good": 1.0}) for number in range(40))
@@ -123,10 +123,6 @@ def test_an_interval_holds_its_mean_and_is_always_the_same(values: list[float]) 
     assert interval == pooled_interval([values])
     assert interval.mean == pytest.approx(np.mean(values))
     assert min(values) - 1e-9 <= interval.low <= interval.high + 1e-9 <= max(values) + 2e-9
-
-
-def test_one_value_is_its_own_interval() -> None:
-    assert pooled_interval([[0.25]]) == Interval(0.25, 0.25, 0.25)
 
 
 def test_an_interval_is_as_wide_as_theory_says() -> None:

@@ -139,13 +139,6 @@ def test_two_evaluations_of_one_folder_are_equal(hoprank: HopRank, tmp_path: Pat
     assert [row["ranking"] for row in first["per_query"]] == [row["ranking"] for row in second["per_query"]]
 
 
-@pytest.mark.slow
-def test_only_the_legs_that_are_asked_for_are_measured(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
-    found = hoprank.evaluate(queryset, legs=[Leg.BM25]).to_json()
-
-    assert json.loads(json.dumps(found))["metrics"].keys() == {"bm25"}
-
-
 def test_a_named_corpus_is_kept_and_used_again(hoprank: HopRank, queryset: Path, corpus_name: str) -> None:
     first = hoprank.evaluate(queryset, corpus=corpus_name, legs=[Leg.FULLTEXT]).to_json()
     corpus, written = get_corpus(hoprank.client, corpus_name), hoprank.client.written
@@ -167,13 +160,6 @@ def test_a_queryset_that_names_unstored_documents_alone_is_refused_before_anythi
         hoprank.evaluate(queryset)
 
     assert hoprank.client.written == written
-
-
-def test_a_queryset_without_documents_is_refused(hoprank: HopRank, queryset: Path, left_as_it_was: None) -> None:
-    (queryset / "corpus.jsonl").unlink()
-
-    with pytest.raises(QuerySetError, match=r"no corpus\.jsonl"):
-        hoprank.evaluate(queryset)
 
 
 def test_questions_alone_are_asked_of_a_corpus_that_is_there(

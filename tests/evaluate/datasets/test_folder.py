@@ -57,12 +57,6 @@ def test_a_relative_folder_still_gives_a_name(tmp_path: Path, monkeypatch: pytes
     assert read_dataset(Path()).name == tmp_path.name
 
 
-def test_reads_the_field_names_of_beir(tmp_path: Path) -> None:
-    queries = '{"_id": "q1", "text": "who sang it?", "metadata": {}}\n{"_id": "q2", "text": "where?"}\n'
-
-    assert read_dataset(write(tmp_path, queries)).queries == read_dataset(write(tmp_path)).queries
-
-
 def test_numbers_as_ids_match_what_the_qrels_write(tmp_path: Path) -> None:
     queryset = read_dataset(write(tmp_path, '{"id": 7, "query": "who?"}', HEADER + "7\td1\t1"))
 

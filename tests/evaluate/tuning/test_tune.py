@@ -342,29 +342,9 @@ def test_the_command_learns_from_one_folder_says_its_verdict_first_and_writes_fi
     assert tomllib.loads(output.read_text()).keys() == {"names", "scorer"}
 
 
-@pytest.mark.slow
-def test_the_command_learns_from_several_folders_anew(tmp_path: Path, server_environment: dict[str, str]) -> None:
-    folders = [str(write_queryset(tmp_path / name, 6)) for name in ("north", "south")]
-    output = tmp_path / "tuned.toml"
-
-    result = CliRunner().invoke(app, ["tune", *folders, "--anew", "--output", str(output)], env=server_environment)
-
-    assert result.exit_code == 0, result.output
-    assert "other sets" in result.output
-    assert "other questions" not in result.output
-    assert "lead to a relevant document" in result.output
-    assert tomllib.loads(output.read_text()).keys() == {"names", "scorer"}
-
-
 def test_the_command_wants_ten_questions(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["tune", str(write_queryset(tmp_path / "north", 9))])
 
     assert result.exit_code == 2
     shown = " ".join(result.output.split())
     assert "north: 9 judged questions, and tune learns from 10 or more" in shown
-
-
-def test_the_command_wants_a_queryset(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["tune", str(tmp_path)])
-
-    assert result.exit_code == 2

@@ -168,31 +168,6 @@ def test_it_does_what_the_store_in_memory_does(shared: HopRankStore, first: list
                 assert before is None or item.updated_at > before[1]
 
 
-def test_namespaces_are_listed_by_their_ends_with_wildcards_and_cut(store: HopRankStore) -> None:
-    store.put(("teams", "ada", "work"), "k", {})
-    listed = store.list_namespaces
-
-    assert listed() == [("rules",), ("teams", "ada", "work"), ("users", "ada"), ("users", "bo")]
-    assert listed(prefix=("users",)) == [("users", "ada"), ("users", "bo")]
-    assert listed(suffix=("ada",)) == [("users", "ada")]
-    assert listed(prefix=("*", "ada")) == [("teams", "ada", "work"), ("users", "ada")]
-    assert listed(prefix=("teams",), suffix=("*", "work")) == [("teams", "ada", "work")]
-    assert listed(suffix=("teams", "ada")) == []
-    assert listed(max_depth=1, offset=1) == [("teams",), ("users",)]
-    assert listed(max_depth=1, limit=1) == [("rules",)]
-
-
-def test_a_filter_is_applied_before_the_page_is_cut(store: HopRankStore) -> None:
-    store.put(("users", "bo"), "last", {"text": "Bo sold the boat.", "year": 1999})
-    found = store.search(("users",), filter={"year": {"$gte": 2024}}, limit=EVERYTHING)
-
-    assert {item.key for item in found} == {"food", "work", "pet"}
-    for offset in range(3):
-        page = store.search(("users",), filter={"year": {"$gte": 2024}}, limit=1, offset=offset)
-        assert page == found[offset : offset + 1]
-    assert [item.key for item in store.search((), filter={"year": {"$lt": 2000}}, query="clocks", limit=1)] == ["last"]
-
-
 def test_a_search_by_meaning_ranks_as_the_store_in_memory_does(store: HopRankStore, hoprank: HopRank) -> None:
     embeddings = HopRankEmbeddings(hoprank)
     model = InMemoryStore(index={"dims": hoprank.embedder.dimension, "embed": embeddings, "fields": ["text"]})

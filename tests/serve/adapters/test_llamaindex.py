@@ -105,46 +105,6 @@ def test_the_vector_of_a_query_replaces_its_text_s(hoprank: HopRank, conforming:
         retriever.retrieve(QueryBundle("Who reads the tide gauge?", embedding=[1.0, 0.0]))
 
 
-@pytest.mark.parametrize(
-    ("filters", "documents"),
-    [
-        (one("kind", "==", "person"), {"people/ada"}),
-        (one("year", "<", 1911), {"places/lighthouse"}),
-        (one("year", "<=", 1911), {"places/lighthouse", "tides/gauge"}),
-        (one("year", ">", 1999), {"hostile/prompt"}),
-        (one("kind", "nin", ["instrument", "note", "song"]), {"people/ada", "places/lighthouse"}),
-        (one("tags", "any", ["tides", "none"]), {"tides/gauge", "tides/drum"}),
-        (one("tags", "all", ["harbour", "light"]), {"people/ada"}),
-        (one("tags", "contains", "light"), {"people/ada", "places/lighthouse"}),
-        (one("title", "text_match", "drum"), {"tides/drum"}),
-        (one("title", "text_match", "DRUM"), set()),
-        (one("title", "text_match", "} %"), {"hostile/prompt"}),
-        (one("title", "text_match_insensitive", "DRUM"), {"tides/drum"}),
-        (
-            MetadataFilters(filters=[one("kind", "==", "song"), one("year", "<", 1900)], condition=FilterCondition.OR),
-            {"songs/möwe 海", "places/lighthouse"},
-        ),
-        (
-            MetadataFilters(
-                filters=[one("kind", "==", "instrument"), one("kind", "in", ["song", "note"])],
-                condition=FilterCondition.NOT,
-            ),
-            {"people/ada", "places/lighthouse"},
-        ),
-        (
-            MetadataFilters(filters=[one("kind", "==", "instrument")], condition=FilterCondition.NOT),
-            {"people/ada", "places/lighthouse", "hostile/prompt", "songs/möwe 海"},
-        ),
-    ],
-)
-def test_its_filters_mean_what_they_do_in_llamaindex(
-    hoprank: HopRank, conforming: str, filters: MetadataFilters, documents: set[str]
-) -> None:
-    retriever = HopRankRetriever(hoprank, conforming, similarity_top_k=100, filters=filters)
-
-    assert {node.metadata["document"] for node in retriever.retrieve("harbour")} == documents
-
-
 def test_no_filters_are_no_restriction() -> None:
     assert translate(MetadataFilters(filters=[])) == {}
 

@@ -298,14 +298,6 @@ def test_malformed_toml_and_json_cost_no_text_either(text: str, metadata: dict[s
     assert place in found.warnings[0]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [("2024-13-45", "2024-13-45"), ("@home", "@home"), ("a: b: c", "a: b: c"), ("50% off", "50% off")],
-)
-def test_a_plain_value_that_yaml_trips_over_is_kept_as_written(value: str, expected: str) -> None:
-    assert document(f"---\nfirst: 1\nkey: {value}\n---\n").metadata == {"first": 1, "key": expected}
-
-
 def test_footnotes_are_text_and_no_links() -> None:
     found = document("Tall.[^1]\n\n[^1]: Amsel1998\n[^two]: https://tower.example/repairs\n\n[r]: a.md\n")
 

@@ -1,10 +1,10 @@
 """Formats of files, recognised by name: HopRank's own, and those of installed packages.
 
-A format of HopRank's is a module of ``parsers``, and a row in ``_MODULES``. The module has a function ``parse``, from a
-:class:`Source` to a document, or for files of text a function ``structure``, from a document with the text to one with
-its blocks too. A package brings a format by an entry point of the group ``hoprank.formats``: its name is the suffix
-without the dot, its value a function that takes a :class:`Source` and returns Markdown, or a :class:`Document` with
-blocks and links.
+A format of HopRank's is a module of ``parsers``, and a row in ``_SUFFIXES``. The module has a function ``parse``, from
+a :class:`Source` to a document, or for files of text a function ``structure``, from a document with the text to one
+with its blocks too. A package brings a format by an entry point of the group ``hoprank.formats``: its name is the
+suffix without the dot, its value a function that takes a :class:`Source` and returns Markdown, or a :class:`Document`
+with blocks and links.
 """
 
 from collections.abc import Callable
@@ -35,54 +35,28 @@ MANY = frozenset((LINES, TABLE))
 CODE = "code"
 """The format of source code, which is read on request."""
 
-_MODULES = {
-    ".txt": "text",
-    ".text": "text",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".mdx": "markdown",
-    ".mdc": "markdown",
-    ".rst": "rst",
-    ".org": "org",
-    ".tex": "latex",
-    ".ltx": "latex",
-    ".adoc": "asciidoc",
-    ".asciidoc": "asciidoc",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".xht": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".docm": "docx",
-    ".dotx": "docx",
-    ".pptx": "pptx",
-    ".pptm": "pptx",
-    ".ppsx": "pptx",
-    ".potx": "pptx",
-    ".ipynb": "ipynb",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".xlsb": "xlsx",
-    ".xls": "xlsx",
-    ".ods": "xlsx",
-    ".odt": "odt",
-    ".ott": "odt",
-    ".odp": "odt",
-    ".epub": "epub",
-    ".eml": "mail",
-    ".emlx": "mail",
-    ".mbox": "mail",
-    ".mbx": "mail",
-    ".mht": "mail",
-    ".mhtml": "mail",
-    ".srt": "subtitles",
-    ".vtt": "subtitles",
-    ".jsonl": LINES,
-    ".parquet": TABLE,
+_SUFFIXES = {
+    "text": ".txt .text",
+    "markdown": ".md .markdown .mdx .mdc",
+    "rst": ".rst",
+    "org": ".org",
+    "latex": ".tex .ltx",
+    "asciidoc": ".adoc .asciidoc",
+    "html": ".html .htm .xhtml .xht",
+    "pdf": ".pdf",
+    "docx": ".docx .docm .dotx",
+    "pptx": ".pptx .pptm .ppsx .potx",
+    "ipynb": ".ipynb",
+    "csv": ".csv .tsv",
+    "xlsx": ".xlsx .xlsm .xlsb .xls .ods",
+    "odt": ".odt .ott .odp",
+    "epub": ".epub",
+    "mail": ".eml .emlx .mbox .mbx .mht .mhtml",
+    "subtitles": ".srt .vtt",
+    LINES: ".jsonl",
+    TABLE: ".parquet",
 }
+_MODULES = {suffix: name for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 _NAMED = {".yaml": "data", ".yml": "data", ".json": "data", ".toml": "data", ".log": "text"}
 """Suffixes of files that are documents only where they are named: elsewhere they are mostly settings and logs."""
 
@@ -121,6 +95,12 @@ def format_of(path: AnyPath, *, code: bool = True, named: bool = True) -> str:
             f"has {kind}, which isn't read", f"Convert it to one of {' '.join([*_MODULES, *_NAMED, *_brought()])}."
         )
     return name
+
+
+def markup_of(suffix: str) -> str | None:
+    """Return the name of the markup that texts with this suffix are in, such as Markdown; None for others."""
+    name = _MODULES.get(suffix)
+    return name if name in _MARKUPS or name in ("markdown", "rst") else None
 
 
 def parser_of(name: str) -> Parse:

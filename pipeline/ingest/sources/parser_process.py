@@ -20,21 +20,12 @@ from pipeline.code.languages import language_of
 from pipeline.code.parse import CPU_SECONDS, SMALL
 from pipeline.files import Limits, Unreadable
 from pipeline.files.limits import MEGABYTE
-from pipeline.ingest.sources.formats import CODE, is_bounded, parser_of, structure_of
+from pipeline.ingest.sources.formats import CODE, is_bounded, markup_of, parser_of, structure_of
 from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.parquet import Rows, RowText, next_rows, row_counts
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import Document
 
-_MODULES = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".rst": "rst",
-    ".org": "org",
-    ".adoc": "asciidoc",
-    ".asciidoc": "asciidoc",
-    ".tex": "latex",
-}
 _SUFFIX = re.compile(r"\.[A-Za-z]\w{0,9}")
 _HEADING = re.compile(r"(?:\A|\n[ \t]*\n)#{1,6}[ \t]+\S[^\n]*(?=\n[ \t]*\n)")
 """A heading between blank lines, where a comment in code seldom stands."""
@@ -63,7 +54,7 @@ def structured(document: Document) -> Document:
 def _markup_of(key: str, text: str) -> str | None:
     suffix = PurePosixPath(key).suffix.lower()
     if _SUFFIX.fullmatch(suffix):
-        return _MODULES.get(suffix) or ("code" if language_of(key) else None)
+        return markup_of(suffix) or ("code" if language_of(key) else None)
     headings = sum(1 for _ in _HEADING.finditer(text))
     return "markdown" if headings >= _MIN_HEADINGS or split_front_matter(text).mapping else None
 

@@ -98,9 +98,9 @@ class TextBuilder:
         if self._open and not self._open[-1].endswith("\n"):
             self._append("\n")
 
-    def link(self, target: str, start: int) -> None:
-        """Record a link from ``start`` to the last character written, unless no words lie between."""
-        if start < self._end:
+    def link(self, target: str | None, start: int) -> None:
+        """Record a link from ``start`` to the last character written, if it leads to a document and has words."""
+        if target and start < self._end:
             self.links.append(Link(target, start, self._end))
 
     def close(self, kind: BlockKind, level: int = 0) -> None:

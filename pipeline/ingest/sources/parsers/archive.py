@@ -133,6 +133,12 @@ def attribute(element: Element | None, name: str) -> str:
     return next((value for key, value in items if key.rpartition("}")[2] == name), "")
 
 
+def description_of(picture: Element) -> str:
+    """Return the description in the properties of a picture; a single word is the name of a file, and none."""
+    words = attribute(picture, "descr").split()
+    return well_formed(" ".join(words)) if len(words) > 1 else ""
+
+
 def series_of(chart: Element) -> Iterator[str]:
     """Yield a line for each series of a chart: its name, and its values by category, or by the other axis."""
     for series in chart.iter("{*}ser"):

@@ -15,7 +15,16 @@ from typing import ClassVar
 from pipeline.files import Unreadable, well_formed
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.parsers import html
-from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, series_of, shown
+from pipeline.ingest.sources.parsers.archive import (
+    Archive,
+    Element,
+    Relations,
+    attribute,
+    description_of,
+    local_name,
+    series_of,
+    shown,
+)
 from pipeline.ingest.sources.parsers.flow import Flow, Write
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
@@ -197,9 +206,7 @@ class _Word:
 
     def _link_field(self, code: str, start: int) -> None:
         link = _LINK.match(code)
-        target = document_target(link[1].replace("\\\\", "/")) if link else None
-        if target:
-            self.built.link(target, start)
+        self.built.link(document_target(link[1].replace("\\\\", "/")) if link else None, start)
 
     def _run(self, run: Element) -> None:
         properties = run.find("{*}rPr")
@@ -221,18 +228,15 @@ class _Word:
             self.built.write(well_formed(chr(code)))
 
     def _picture(self, properties: Element) -> None:
-        """Write the description of a picture after its paragraph; a single word is the name of a file."""
-        words = attribute(properties, "descr").split()
-        if len(words) > 1:
-            self.built.hang(partial(self.built.write, well_formed(" ".join(words))))
+        """Write the description of a picture after its paragraph."""
+        if words := description_of(properties):
+            self.built.hang(partial(self.built.write, words))
 
     def _hyperlink(self, hyperlink: Element) -> None:
         start = self.built.offset
         self._words(hyperlink)
         relation = self._relations.get(attribute(hyperlink, "id"))
-        target = document_target(relation.target) if relation else None
-        if target:
-            self.built.link(target, start)
+        self.built.link(document_target(relation.target) if relation else None, start)
 
     def _drawn(self, drawing: Element) -> None:
         """Write the texts of a diagram or a chart, which has a part of its own, after its paragraph."""
@@ -244,9 +248,7 @@ class _Word:
         for paragraph in root.iterfind(".//{*}title//{*}p" if local_name(root) == "chartSpace" else ".//{*}p"):
             self._words(paragraph)
             self.built.close(BlockKind.PARAGRAPH)
-        for series in series_of(root):
-            self.built.new_line()
-            self.built.write(series)
+        self.built.lines(series_of(root))
         self.built.close(BlockKind.TABLE)
 
     def _box(self, box: Element) -> None:

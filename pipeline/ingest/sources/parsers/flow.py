@@ -1,7 +1,7 @@
-"""The text of an office document: tables, and boxes and notes that hang from a block."""
+"""The text of an office document or a page: raised text, tables, and boxes and notes that hang from a block."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pipeline.ingest.sources.parsers.scripts import script_letters
 from pipeline.ingest.sources.source import TextBuilder
@@ -12,29 +12,48 @@ Write = Callable[[], None]
 
 
 class Flow(TextBuilder):
-    """A builder of blocks, tables and what follows them. Within a table, ``in_table``, no block may be closed."""
+    """A builder of blocks, tables and what follows them. Within a table, ``in_table``, no block may be closed.
+
+    What is written next stands ``apart`` from what is there, unless it begins with a sign.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.in_table = self._apart = False
+        self.in_table = self.apart = False
         self._letters: Mapping[int, int] = {}
         self._hanging: deque[Write] = deque()
         self._writes_hanging = False
 
     def write(self, words: str) -> None:
         """Add words to the open block; collapse white space."""
-        if self._apart and words:
-            self._apart = False
+        if self.apart and words:
+            self.apart = False
             super().write(" " if words[0].isalnum() else "")  # a comma follows it at once
         super().write(words.translate(self._letters))
 
     def script(self, text: str, write: Write, *, raised: bool) -> None:
         """Write a raised or lowered text, kept apart from its word."""
+        is_script = self.begin_script(text, raised=raised)
+        write()
+        if is_script:
+            self.end_script()
+
+    def begin_script(self, text: str, *, raised: bool) -> bool:
+        """Begin a raised or lowered text in letters of its own, else after a space; return whether it needs either."""
         letters = script_letters(text, self.last, raised=raised)
         super().write(" " if letters == {} else "")
         self._letters = letters or {}
-        write()
-        self._letters, self._apart = {}, letters == {}
+        return letters is not None
+
+    def end_script(self) -> None:
+        """End a raised or lowered text."""
+        self._letters, self.apart = {}, not self._letters
+
+    def lines(self, texts: Iterable[str]) -> None:
+        """Write each text on a line of its own."""
+        for text in texts:
+            self.new_line()
+            self.write(text)
 
     def hang(self, write: Write) -> None:
         """Have something written once the open block is closed."""
@@ -43,7 +62,7 @@ class Flow(TextBuilder):
     def close(self, kind: BlockKind, level: int = 0) -> None:
         """End the open block; write what hangs from it, from which more may hang."""
         super().close(kind, level)
-        self._apart = False
+        self.apart = False
         if self._writes_hanging:
             return
         self._writes_hanging = True

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Container, Iterator, Mapping, Set
+from collections.abc import Container, Iterator, Set
 from dataclasses import replace
 from itertools import takewhile
 
@@ -13,8 +13,8 @@ from pipeline.ingest.sources.front_matter import split_front_matter
 from pipeline.ingest.sources.link_targets import document_target
 from pipeline.ingest.sources.metadata import flat, scalar_title
 from pipeline.ingest.sources.parsers.encodings import decoded_page
-from pipeline.ingest.sources.parsers.scripts import script_letters
-from pipeline.ingest.sources.source import Source, TextBuilder, parser_errors
+from pipeline.ingest.sources.parsers.flow import Flow
+from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
 
 _DROPPED = frozenset(
@@ -199,7 +199,7 @@ class _Page:
     """Writes elements to a text. The content of a heading, ``pre`` or data table becomes a single block."""
 
     def __init__(self, layout_tables: Set[int], base: str) -> None:
-        self.built = TextBuilder()
+        self.built = Flow()
         self._layout_tables = layout_tables
         self._base = base
         self._container: Tag | None = None
@@ -208,8 +208,6 @@ class _Page:
         self._breaks = 0
         self._term = False
         self._script: Tag | None = None
-        self._letters: Mapping[int, int] = {}
-        self._apart = False
 
     def take(self, element: PageElement, entering: bool) -> None:
         if isinstance(element, Tag):
@@ -221,10 +219,7 @@ class _Page:
         if self._is_verbatim():
             self.built.write_verbatim(words)
             return
-        if self._apart and words:
-            self._apart = False
-            self.built.write(" " if words[0].isalnum() else "")  # a comma follows it at once
-        self.built.write(words.translate(self._letters) if self._letters else words)
+        self.built.write(words)
         if not words.isspace():
             self._breaks, self._term = 0, False
 
@@ -245,7 +240,9 @@ class _Page:
         elif tag.name == "a":
             self._anchors.append(self.built.offset)
         elif tag.name in ("sup", "sub") and self._script is None and not self._is_verbatim():
-            self._set_apart(tag)
+            # what is raised or lowered stays apart from its word
+            is_script = self.built.begin_script(_short_text(tag) or "", raised=tag.name == "sup")
+            self._script = tag if is_script else None
 
     def _begin(self, tag: Tag) -> None:
         """Begin a block, unless it goes on with the term that it defines."""
@@ -262,8 +259,7 @@ class _Page:
             self._container = tag
 
     def _close(self, kind: BlockKind, level: int = 0) -> None:
-        self._term = self._apart = False
-        self._breaks = 0
+        self._term, self._breaks = False, 0
         self.built.close(kind, level)
 
     def _break(self) -> None:
@@ -275,13 +271,6 @@ class _Page:
         if self._breaks > 1:
             self._close(BlockKind.PARAGRAPH)
         self.built.new_line()
-
-    def _set_apart(self, tag: Tag) -> None:
-        """Keep what is raised or lowered apart from its word: by letters of its own, else by a space."""
-        letters = script_letters(_short_text(tag) or "", self.built.last, raised=tag.name == "sup")
-        if letters is not None:
-            self._script, self._letters = tag, letters
-            self.built.write("" if letters else " ")
 
     def _separate(self, tag: Tag) -> None:
         """Separate the words in ``tag`` from those before it in the container's block."""
@@ -296,13 +285,12 @@ class _Page:
 
     def _leave(self, tag: Tag) -> None:
         if tag.name == "a":
-            start, target = self._anchors.pop(), self._target(str(tag.get("href", "")).strip())
-            if target:
-                self.built.link(target, start)
+            self.built.link(self._target(str(tag.get("href", "")).strip()), self._anchors.pop())
         if tag is self._script:
-            self._script, self._apart, self._letters = None, not self._letters, {}
+            self._script = None
+            self.built.end_script()
         if tag.name in ("input", "option"):
-            self._apart = True
+            self.built.apart = True
         if tag is self._container:
             self._container = None
             kind = {"pre": BlockKind.CODE, "table": BlockKind.TABLE}.get(tag.name, BlockKind.HEADING)

@@ -104,9 +104,7 @@ class _Text:
         start = self.built.offset
         self._words(link)
         # a file is a folder of its parts to its links: ../ leads to its neighbours
-        target = document_target(attribute(link, "href").removeprefix("../"))
-        if target:
-            self.built.link(target, start)
+        self.built.link(document_target(attribute(link, "href").removeprefix("../")), start)
 
     def _span(self, span: Element) -> None:
         style = self._styles.get(attribute(span, "style-name"))

@@ -9,7 +9,16 @@ from typing import ClassVar
 
 from pipeline.files import well_formed
 from pipeline.ingest.sources.link_targets import document_target
-from pipeline.ingest.sources.parsers.archive import Archive, Element, Relations, attribute, local_name, series_of, shown
+from pipeline.ingest.sources.parsers.archive import (
+    Archive,
+    Element,
+    Relations,
+    attribute,
+    description_of,
+    local_name,
+    series_of,
+    shown,
+)
 from pipeline.ingest.sources.parsers.flow import Flow
 from pipeline.ingest.sources.source import Source, parser_errors
 from pipeline.records import BlockKind, Document
@@ -116,9 +125,8 @@ class _Slide:
                 self._built.script(text, partial(self._built.write, text), raised=not shift.startswith("-"))
             link = run.find("{*}rPr/{*}hlinkClick")
             relation = self._relations.get(attribute(link, "id"))
-            target = document_target(relation.target) if relation and relation.kind == "hyperlink" else None
-            if target:
-                self._built.link(target, start)
+            if relation and relation.kind == "hyperlink":
+                self._built.link(document_target(relation.target), start)
 
     def _root(self, id_: str) -> Element | None:
         relation = self._relations.get(id_)
@@ -138,16 +146,12 @@ class _Slide:
             return
         for paragraph in root.iterfind(".//{*}title//{*}p"):
             self._paragraph(paragraph)
-        for series in series_of(root):
-            self._built.new_line()
-            self._built.write(series)
+        self._built.lines(series_of(root))
         self._close(BlockKind.TABLE)
 
     def _picture(self, properties: Element) -> None:
-        """Write the description of a picture; a single word is the name of a file."""
-        words = attribute(properties, "descr").split()
-        if len(words) > 1:
-            self._built.write(well_formed(" ".join(words)))
+        if words := description_of(properties):
+            self._built.write(words)
             self._close(BlockKind.PARAGRAPH)
 
     _WRITERS: ClassVar[dict[str, Callable[["_Slide", Element], None]]] = {

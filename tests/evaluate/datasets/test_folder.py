@@ -118,51 +118,46 @@ def test_what_is_not_a_folder_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("queries", "qrels", "message"),
     [
-        ('{"id": "q3", "query": ', "queries.jsonl, line 3 isn't JSON: Expecting value at column 23."),
-        ("[" * 100_000, "queries.jsonl, line 3 is nested too deeply"),
-        ('{"id": ' + "1" * 5_000 + "}", "queries.jsonl, line 3 isn't JSON that can be read"),
-        ('["q3", "who?"]', "queries.jsonl, line 3 isn't a JSON object"),
-        ('{"query": "who?"}', "queries.jsonl, line 3 has no `id`"),
-        ('{"id": "q3"}', "queries.jsonl, line 3 has no `query`"),
-        ('{"id": true, "query": "who?"}', "queries.jsonl, line 3 has the `id` True"),
-        ('{"id": "", "query": "who?"}', "queries.jsonl, line 3 has the `id` ''"),
-        ('{"id": "q1", "query": "who?"}', "queries.jsonl, line 3 has the query id 'q1', which was used before"),
+        (QUERIES + '{"id": "q3", "query": ', QRELS, "queries.jsonl, line 3 isn't JSON: Expecting value at column 23."),
+        (QUERIES + "[" * 100_000, QRELS, "queries.jsonl, line 3 is nested too deeply"),
+        (QUERIES + '{"id": ' + "1" * 5_000 + "}", QRELS, "queries.jsonl, line 3 isn't JSON that can be read"),
+        (QUERIES + '["q3", "who?"]', QRELS, "queries.jsonl, line 3 isn't a JSON object"),
+        (QUERIES + '{"query": "who?"}', QRELS, "queries.jsonl, line 3 has no `id`"),
+        (QUERIES + '{"id": "q3"}', QRELS, "queries.jsonl, line 3 has no `query`"),
+        (QUERIES + '{"id": true, "query": "who?"}', QRELS, "queries.jsonl, line 3 has the `id` True"),
+        (QUERIES + '{"id": "", "query": "who?"}', QRELS, "queries.jsonl, line 3 has the `id` ''"),
+        (
+            QUERIES + '{"id": "q1", "query": "who?"}',
+            QRELS,
+            "queries.jsonl, line 3 has the query id 'q1', which was used before",
+        ),
+        (
+            QUERIES,
+            QRELS + "q1 d3 1",
+            "qrels.tsv, line 5 hasn't 3 columns separated by tabs, none of them empty: 'q1 d3 1'",
+        ),
+        (QUERIES, QRELS + "q1\t0\td3\t1", "qrels.tsv, line 5 hasn't 3 columns"),
+        (QUERIES, QRELS + "q1\t\t1", "qrels.tsv, line 5 hasn't 3 columns"),
+        (QUERIES, QRELS + "q1\td3\thigh", "qrels.tsv, line 5 has the relevance 'high', which is not a number"),
+        (QUERIES, QRELS + "q1\td3\tnan", "qrels.tsv, line 5 has the relevance 'nan', which is not a number"),
+        (QUERIES, QRELS + "q1\td3\t1e999", "qrels.tsv, line 5 has the relevance '1e999', which is not a number"),
+        (QUERIES, "q1\t0\td1\t1\t1\n", "qrels.tsv, line 1 hasn't 3 columns"),
+        (QUERIES, "q1 0 d1 1\nq1 d2 1\n", "qrels.tsv, line 2 hasn't 4 columns"),
+        (QUERIES, "q8\td1\t1\n", "qrels.tsv names no relevant document for any query of queries.jsonl"),
+        (QUERIES, "", "qrels.tsv, line 1 hasn't 3 columns"),
+        (QUERIES, HEADER, "qrels.tsv names no relevant document for any query of queries.jsonl"),
+        (QUERIES, HEADER + "q1\td1\t0\n", "qrels.tsv names no relevant document for any query of queries.jsonl"),
+        ("\n", HEADER, "queries.jsonl holds no queries"),
+        (QUERIES.encode() + b"\xff\n", QRELS, "queries.jsonl, line 3 isn't valid UTF-8"),
+        (QUERIES, HEADER.encode() + b"q\xe9\td\t1", "qrels.tsv, line 2 isn't valid UTF-8"),
     ],
 )
-def test_a_wrong_query_is_refused_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
-    assert message in refusal(write(tmp_path, QUERIES + line)).message
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("q1 d3 1", "qrels.tsv, line 5 hasn't 3 columns separated by tabs, none of them empty: 'q1 d3 1'"),
-        ("q1\t0\td3\t1", "qrels.tsv, line 5 hasn't 3 columns"),
-        ("q1\t\t1", "qrels.tsv, line 5 hasn't 3 columns"),
-        ("q1\td3\thigh", "qrels.tsv, line 5 has the relevance 'high', which is not a number"),
-        ("q1\td3\tnan", "qrels.tsv, line 5 has the relevance 'nan', which is not a number"),
-        ("q1\td3\t1e999", "qrels.tsv, line 5 has the relevance '1e999', which is not a number"),
-    ],
-)
-def test_a_wrong_judgement_is_refused_by_file_and_line(tmp_path: Path, line: str, message: str) -> None:
-    assert message in refusal(write(tmp_path, qrels=QRELS + line)).message
-
-
-@pytest.mark.parametrize(
-    ("qrels", "message"),
-    [
-        ("q1\t0\td1\t1\t1\n", "qrels.tsv, line 1 hasn't 3 columns"),
-        ("q1 0 d1 1\nq1 d2 1\n", "qrels.tsv, line 2 hasn't 4 columns"),
-        ("q8\td1\t1\n", "qrels.tsv names no relevant document for any query of queries.jsonl"),
-        ("", "qrels.tsv, line 1 hasn't 3 columns"),
-        (HEADER, "qrels.tsv names no relevant document for any query of queries.jsonl"),
-        (HEADER + "q1\td1\t0\n", "qrels.tsv names no relevant document for any query of queries.jsonl"),
-    ],
-)
-def test_qrels_of_another_layout_or_without_judgements_are_refused(tmp_path: Path, qrels: str, message: str) -> None:
-    assert message in refusal(write(tmp_path, qrels=qrels)).message
+def test_what_is_malformed_is_refused_by_file_and_line(
+    tmp_path: Path, queries: str | bytes, qrels: str | bytes, message: str
+) -> None:
+    assert message in refusal(write(tmp_path, queries, qrels)).message
 
 
 @pytest.mark.parametrize("text", ["\ud83d high tide", "\x00", "?!...", "of the", 'title:"x" AND (foo* OR', 1965])
@@ -226,18 +221,6 @@ def test_a_query_longer_than_is_read_is_asked_as_far_as_that(tmp_path: Path) -> 
 
     assert queryset.queries[0].text == text[:9_999]
     assert queryset.remarks == ("1 query is longer than 10,000 characters, and asked as far as that ('q1').",)
-
-
-def test_a_file_without_queries_is_refused(tmp_path: Path) -> None:
-    assert "queries.jsonl holds no queries" in refusal(write(tmp_path, "\n", HEADER)).message
-
-
-def test_text_that_is_not_utf8_is_refused_by_file_and_line(tmp_path: Path) -> None:
-    assert "queries.jsonl, line 3 isn't valid UTF-8" in refusal(write(tmp_path, QUERIES.encode() + b"\xff\n")).message
-    assert (
-        "qrels.tsv, line 2 isn't valid UTF-8"
-        in refusal(write(tmp_path, qrels=HEADER.encode() + b"q\xe9\td\t1")).message
-    )
 
 
 def test_utf_16_is_read_as_everywhere_else(tmp_path: Path) -> None:

@@ -15,18 +15,11 @@ from pipeline.files import Unreadable
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.documents import blocks, links
 
 
 def parse(name: str, data: bytes | str, key: str = "some-page.x") -> Document:
     return parser_of(name)(Source(key, f"/root/{key}", data if isinstance(data, bytes) else data.encode()))
-
-
-def blocks(found: Document) -> list[tuple[str, int, str]]:
-    return [(block.kind.value, block.level, found.text[block.start : block.end]) for block in found.blocks]
-
-
-def links(found: Document) -> list[tuple[str, str]]:
-    return [(link.target, found.text[link.start : link.end]) for link in found.links]
 
 
 RST = """\

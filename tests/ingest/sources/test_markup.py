@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.ingest.sources import read
 from pipeline.records import Document
+from tests.ingest.sources.documents import blocks
 
 Row = Callable[..., Document]
 
@@ -29,10 +30,6 @@ def row(tmp_path: Path) -> Row:
         return document
 
     return made
-
-
-def blocks(document: Document) -> list[tuple[str, int, str]]:
-    return [(block.kind.value, block.level, document.text[block.start : block.end]) for block in document.blocks]
 
 
 def is_plain(document: Document, text: str) -> bool:

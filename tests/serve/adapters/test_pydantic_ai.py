@@ -1,4 +1,4 @@
-"""The toolset for PydanticAI: an agent stores, recalls as of a date, corrects and forgets; tools and errors."""
+"""The toolset for PydanticAI: the tools of the MCP server, errors and the event loop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from pipeline.serve.mcp.tools.table import domain_tools
 
 pytestmark = pytest.mark.slow
 
-FACT = {"source": "api-server", "relation": "depends_on", "target": "hono"}
 QUESTION = "What does the API server run on?"
 WRITING = {"memory_remember", "memory_fact", "memory_supersede", "memory_forget"}
 
@@ -63,50 +62,6 @@ class Script:
 def asked(model: Model, toolset: HopRankMemoryToolset) -> str:
     """Run an agent; the framework's own run_sync leaves its event loop open, which is a warning."""
     return asyncio.run(Agent(model, toolsets=[toolset]).run("Go.")).output
-
-
-def test_an_agent_stores_recalls_as_of_a_date_corrects_and_forgets(hoprank: HopRank, team: str) -> None:
-    script = Script(
-        [
-            ("memory_remember", {"text": "We moved the API server to Hono.", "date": "2026-02-10", "speaker": "Ada"}),
-            ("memory_fact", {**FACT, "create": ["library"], "since": "2026-02-10"}),
-        ],
-        [
-            ("memory_recall", {"question": QUESTION}),
-            ("memory_recall", {"question": QUESTION, "as_of": "2026-01-01"}),
-        ],
-        [
-            (
-                "memory_supersede",
-                {**FACT, "by": "express", "create": ["library"], "at": "2026-06-01", "evidence": "Bo"},
-            ),
-            ("memory_history", {"entity": "api-server", "relation": "depends_on"}),
-        ],
-        [("memory_forget", {"topic": "Hono"})],
-        [("memory_forget", {"topic": "Hono", "dry_run": False})],
-        [("memory_recall", {"question": QUESTION})],
-    )
-
-    answers: list[Any] = [part.content for part in script.run(HopRankMemoryToolset(hoprank, team))]
-
-    told, stated, later, before, corrected, history, would, gone, after = answers
-    assert told["time"].startswith("2026-02-10")
-    assert [fact["target"] for fact in stated["added"]] == ["default|library|hono"]
-    assert "We moved the API server to Hono" in str(later)
-    assert "We moved the API server to Hono" not in str(before)
-    assert len(corrected["expired"]) == 1
-    held = {
-        fact["target"]: [time and time[:10] for time in (fact["valid_at"], fact["invalid_at"])]
-        for fact in history["facts"]
-        if fact["expired_at"] is None
-    }
-    assert held == {
-        "default|library|hono": ["2026-02-10", "2026-06-01"],
-        "default|library|express": ["2026-06-01", None],
-    }
-    assert (would["dry_run"], would["memories"]) == (True, [told["key"]])
-    assert (gone["dry_run"], gone["memories"]) == (False, [told["key"]])
-    assert "We moved the API server to Hono" not in str(after)
 
 
 def test_tools_are_those_of_the_mcp_server_but_for_the_memory_s_name(hoprank: HopRank, team: str) -> None:

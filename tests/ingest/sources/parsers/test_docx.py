@@ -11,6 +11,7 @@ from pipeline.files import Unreadable
 from pipeline.ingest.sources.parsers.docx import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.documents import links
 from tests.ingest.sources.hostile import relations, zipped
 
 SCHEMAS = "http://schemas.openxmlformats.org"
@@ -228,7 +229,7 @@ def test_notes_follow_their_paragraph_or_table_once_with_their_own_links() -> No
     found = parsed(word(body, footnotes=notes, endnotes=endnote))
 
     assert found.text == "high water\n\nsee moon\n\na | b\n\nthe end\n\nlast"
-    assert [(link.target, found.text[link.start : link.end]) for link in found.links] == [
+    assert links(found) == [
         ("moon.docx", "moon"),
         ("tides.docx", "last"),
     ]
@@ -275,7 +276,7 @@ def test_links_of_fields_are_links() -> None:
 
     found = parsed(word(paragraph(fields)))
 
-    assert [(link.target, found.text[link.start : link.end]) for link in found.links] == [
+    assert links(found) == [
         ("moon1.docx", "near"),
         ("moon2.docx", "far"),
     ]

@@ -11,6 +11,7 @@ from pipeline.files import Unreadable
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.documents import blocks, links
 
 
 def parsed(value: Any) -> Document:
@@ -35,10 +36,6 @@ def shown(**data: str | list[str]) -> dict[str, Any]:
         "output_type": "display_data",
         "data": {name.replace("_", "/"): value for name, value in data.items()},
     }
-
-
-def blocks(found: Document) -> list[tuple[str, int, str]]:
-    return [(block.kind.value, block.level, found.text[block.start : block.end]) for block in found.blocks]
 
 
 def test_cells_keep_their_structure_and_code_its_outputs_of_text() -> None:
@@ -67,7 +64,7 @@ def test_cells_keep_their_structure_and_code_its_outputs_of_text() -> None:
         ("paragraph", 0, "[sun](sun.md)"),
         ("code", 0, "ValueError: no tide"),
     ]
-    assert [(link.target, found.text[link.start : link.end]) for link in found.links] == [
+    assert links(found) == [
         ("moon.md", "[the moon](moon.md)"),
         ("sun.md", "[sun](sun.md)"),
     ]

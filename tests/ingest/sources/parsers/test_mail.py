@@ -10,6 +10,7 @@ from pipeline.files import Unreadable
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.documents import links
 
 
 def parsed(data: bytes, key: str = "harbour-fees.eml") -> Document:
@@ -63,7 +64,7 @@ def test_a_page_is_read_where_there_is_no_plain_text() -> None:
     found = parsed(made.as_bytes())
 
     assert found.text.endswith("Fees\n\nThe fee is 41\xa0€.")
-    assert [(link.target, found.text[link.start : link.end]) for link in found.links] == [("fees.html", "fee")]
+    assert links(found) == [("fees.html", "fee")]
 
 
 def test_a_message_in_a_message_stands_after_its_own_headers() -> None:

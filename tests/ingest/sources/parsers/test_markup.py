@@ -9,19 +9,12 @@ import pytest
 from pipeline.ingest.sources.formats import parser_of
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.documents import blocks, links
 
 
 def parsed(name: str, text: str | bytes) -> Document:
     data = text if isinstance(text, bytes) else text.encode()
     return parser_of(name)(Source("harbour-fees.x", "/root/harbour-fees.x", data))
-
-
-def blocks(found: Document) -> list[tuple[str, int, str]]:
-    return [(block.kind.value, block.level, found.text[block.start : block.end]) for block in found.blocks]
-
-
-def links(found: Document) -> list[tuple[str, str]]:
-    return [(link.target, found.text[link.start : link.end]) for link in found.links]
 
 
 ORG = """#+TITLE: Harbour fees

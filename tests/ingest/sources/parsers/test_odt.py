@@ -8,6 +8,7 @@ from pipeline.files import Unreadable
 from pipeline.ingest.sources.parsers.odt import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.documents import blocks, links
 from tests.ingest.sources.hostile import open_document
 
 TITLED = '<style:style style:name="P1" style:parent-style-name="Title"/>'
@@ -16,10 +17,6 @@ META = '<m xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Stated</dc:titl
 
 def parsed(data: bytes) -> Document:
     return parse(Source("harbour-fees.odt", "/root/harbour-fees.odt", data))
-
-
-def blocks(found: Document) -> list[tuple[str, int, str]]:
-    return [(block.kind.value, block.level, found.text[block.start : block.end]) for block in found.blocks]
 
 
 def p(text: str) -> str:
@@ -57,7 +54,7 @@ def test_a_text_gives_headings_lists_tables_and_links() -> None:
         ("paragraph", 0, "two"),
         ("table", 0, "Zone | Fee\nNorth or east | 40\n1 | 2"),
     ]
-    assert [(link.target, found.text[link.start : link.end]) for link in found.links] == [("more fees.odt", "more")]
+    assert links(found) == [("more fees.odt", "more")]
 
 
 def test_changes_are_accepted_and_comments_left_out() -> None:

@@ -8,15 +8,12 @@ from pipeline.files import Unreadable
 from pipeline.ingest.sources.parsers.pptx import parse
 from pipeline.ingest.sources.source import Source
 from pipeline.records import Document
+from tests.ingest.sources.documents import blocks, links
 from tests.ingest.sources.hostile import SHAPE, slides
 
 
 def parsed(data: bytes) -> Document:
     return parse(Source("harbour-fees.pptx", "/root/harbour-fees.pptx", data))
-
-
-def blocks(found: Document) -> list[tuple[str, int, str]]:
-    return [(block.kind.value, block.level, found.text[block.start : block.end]) for block in found.blocks]
 
 
 def placeholder(kind: str, text: str) -> str:
@@ -52,7 +49,7 @@ def test_a_slide_is_a_section_under_its_title_with_its_notes() -> None:
         ("table", 0, "Zone | Fee\nNorth | 40"),
         ("paragraph", 0, "Say it slowly."),
     ]
-    assert [(link.target, found.text[link.start : link.end]) for link in found.links] == [("tides.docx", "see more")]
+    assert links(found) == [("tides.docx", "see more")]
 
 
 def test_a_slide_without_a_title_is_a_section_too() -> None:

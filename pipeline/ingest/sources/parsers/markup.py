@@ -100,29 +100,31 @@ class _Reader:
             at = max(match.end(), at + 1)
 
     def _block(self, match: re.Match[str]) -> None:
-        """Write what a match of ``blocks`` becomes; the line ends around it stay."""
+        """Take a match of ``blocks``; the line ends around what is written of it stay."""
         group, value = _first_group(match)
         kind = group.partition("_")[0]
         start, end = match.span(group) if kind in _WRITTEN else (match.end(), match.end())
         self._write("\n" * match.string.count("\n", match.start(), start))
-        at = self._offset
-        if kind in ("code", "kept"):
-            self._write(value)
-        elif kind in _WRITTEN:
-            self._prose(value)
+        if kind in _WRITTEN:
+            self._content(match, kind, value)
         elif kind == "included":
             self._included[value] = None
         elif kind == "begins":
             self._leave_out_preamble()
         elif kind in ("name", "define"):
             self._note(kind, value, " ".join(_given(match, "value").replace("\\\n", " ").split()))
+        self._write("\n" * match.string.count("\n", end, match.end()))
+
+    def _content(self, match: re.Match[str], kind: str, value: str) -> None:
+        """Write the text of a match, which may be a heading, code or a table."""
+        at = self._offset
+        (self._write if kind in ("code", "kept") else self._prose)(value)
         if kind == "words":
             mark = _given(match, "mark")
             level = self._markup.levels.get(mark, min(len(mark), 6))
             self._blocks.append(Block(BlockKind.HEADING, at, self._offset, level))
         elif kind in ("code", "table"):
             self._blocks.append(Block(BlockKind(kind), at, self._offset))
-        self._write("\n" * match.string.count("\n", end, match.end()))
 
     def _leave_out_preamble(self) -> None:
         lines = "".join(self._pieces).count("\n")

@@ -102,26 +102,6 @@ def test_a_word_that_is_repeated_weighs_more(
     assert by_words(hoprank, corpus_name, question)[0] == first
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [
-        ("What does max_tokens do?", ["underscore"]),
-        ("Is it `MAX_TOKENS`?", ["underscore"]),
-        ("node.js!", ["dot"]),
-        ("(can't)", ["apostrophe"]),
-        ("title:max_tokens^9 AND NOT node.js~2", ["dot", "underscore"]),
-    ],
-)
-def test_words_that_are_joined_are_found_whole(
-    hoprank: HopRank, corpus_name: str, jsonl: Callable[..., Path], question: str, found: list[str]
-) -> None:
-    texts = {"underscore": "set max_tokens here", "dot": "run node.js here", "apostrophe": "you can't swim"}
-    hoprank.ingest(jsonl({"id": key, "text": text} for key, text in texts.items()), corpus=corpus_name)
-
-    assert sorted(by_words(hoprank, corpus_name, question)) == found
-
-
 def by_words(hoprank: HopRank, corpus: str, question: str) -> list[str]:
     """The documents whose text, title or heading holds a question's words, best first."""
     return [item.metadata["document"] for item in hoprank.search(question, corpus=corpus, leg="fulltext").items]

@@ -50,47 +50,36 @@ def test_its_neighbours_fill_up_the_room(embedder: Embedder) -> None:
     assert shown.endswith("a thermometer.")
 
 
-def test_a_short_passage_is_shown_whole_without_its_heading(embedder: Embedder) -> None:
-    assert excerpts([item("# Title\n\nOne.\nTwo.")], QUESTION, embedder) == ["One. Two."]
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("# Title\n\nOne.\nTwo.", "One. Two.", id="a heading"),
+        pytest.param("One.\n\n```python\npets = laboratory()\n```\n\nTwo.", "One. Two.", id="code"),
+        pytest.param("One.\n\n| pets |\n|---|\n| Celsius |\n\nTwo.", "One. Two.", id="a table"),
+        pytest.param("/// note | Pets\nOne.\n///\n\nTwo.\n\n///", "One. Two.", id="an admonition"),
+        pytest.param("$$$. One. Two.\n\n---", "One. Two.", id="signs around"),
+        pytest.param("See <b>one</b> in [two](three.md).", "See one in two.", id="tags and links"),
+        pytest.param("| pets |\n|---|", "| pets | |---|", id="nothing but a table"),
+        pytest.param("///", "///", id="nothing but a sign"),
+        pytest.param("{{< pets >}}", "{{< pets >}}", id="nothing but a shortcode"),
+        pytest.param("```sh\nmake pets\n```", "make pets", id="nothing but code"),
+        pytest.param(
+            "Pets\n====\n\nA *dog* and ``cat()`` are :ref:`kept <pets>`.", "A dog and cat() are kept.", id="underline"
+        ),
+        pytest.param("====\nPets\n====\n\nA dog.\n\nMore\n~~~~\n\nA cat.", "A dog. A cat.", id="overline"),
+        pytest.param(
+            "> **Note** the [dog](dog.md)\\*, `cat` and __init__.", "Note the dog*, cat and __init__.", id="signs"
+        ),
+    ],
+)
+def test_prose_alone_is_shown_without_markup(embedder: Embedder, text: str, shown: str) -> None:
+    assert excerpts([item(text)], QUESTION, embedder) == [shown]
 
 
 def test_a_long_sentence_is_cut_between_words(embedder: Embedder) -> None:
     (shown,) = excerpts([item("word " * 100)], QUESTION, embedder, most=23)
 
     assert shown == "word word word word ..."
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        pytest.param("One.\n\n```python\npets = laboratory()\n```\n\nTwo.", "One. Two.", id="code"),
-        pytest.param("One.\n\n| pets |\n|---|\n| Celsius |\n\nTwo.", "One. Two.", id="a table"),
-        pytest.param("/// note | Pets\nOne.\n///\n\nTwo.\n\n///", "One. Two.", id="an admonition"),
-        pytest.param("$$$. One. Two.\n\n---", "One. Two.", id="signs around"),
-        pytest.param("See <b>one</b> in [two](three.md).", "See one in two.", id="tags and links"),
-    ],
-)
-def test_prose_alone_is_shown(embedder: Embedder, text: str, shown: str) -> None:
-    assert excerpts([item(f"## Pets\n\n{text}")], QUESTION, embedder) == [shown]
-
-
-@pytest.mark.parametrize("text", ["| pets |\n|---|", "///", "{{< pets >}}"])
-def test_a_passage_without_prose_is_shown_as_it_is(embedder: Embedder, text: str) -> None:
-    assert excerpts([item(text)], QUESTION, embedder) == [" ".join(text.split())]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("```sh\nmake pets\n```", "make pets"),
-        ("Pets\n====\n\nA *dog* and ``cat()`` are :ref:`kept <pets>`.", "A dog and cat() are kept."),
-        ("====\nPets\n====\n\nA dog.\n\nMore\n~~~~\n\nA cat.", "A dog. A cat."),
-        ("> **Note** the [dog](dog.md)\\*, `cat` and __init__.", "Note the dog*, cat and __init__."),
-    ],
-    ids=["fence", "underline", "overline", "signs"],
-)
-def test_no_markup_is_shown(embedder: Embedder, text: str, shown: str) -> None:
-    assert excerpts([item(text)], QUESTION, embedder) == [shown]
 
 
 def test_of_like_sentences_the_one_with_the_words_of_the_question_is_shown(embedder: Embedder) -> None:
@@ -117,7 +106,4 @@ def test_each_hit_has_its_own_in_order(embedder: Embedder) -> None:
     texts = ["Alpha lies here. It is old.", "", "Beta lies there."]
 
     assert excerpts([item(text) for text in texts], QUESTION, embedder) == texts
-
-
-def test_no_hits_have_none(embedder: Embedder) -> None:
     assert excerpts([], QUESTION, embedder) == []

@@ -126,12 +126,6 @@ def test_a_hit_that_the_graph_lifted_shows_the_path_from_a_name(hoprank: HopRank
     assert all(hit["evidence"][0]["kind"] == "Chunk" or "lifted" in hit["evidence"][0]["name"] for hit in others)
 
 
-def test_without_an_explanation_there_is_no_path(hoprank: HopRank, library: str) -> None:
-    found = hoprank.search("Who met Ada?", corpus=library)
-
-    assert all("evidence" not in item.metadata and item.metadata["legs"] for item in found.items)
-
-
 @pytest.mark.slow
 def test_a_hit_cites_where_it_is_from(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
     long = "".join(f"## Part {part}\n\n{'A sentence on the sea and its tides. ' * 40}\n\n" for part in "AB")
@@ -153,13 +147,6 @@ def test_a_hit_cites_where_it_is_from(hoprank: HopRank, corpus_name: str, tmp_pa
         assert meta["end"] - meta["start"] == len(item.content)
 
 
-def test_a_result_can_not_be_changed(hoprank: HopRank, library: str) -> None:
-    found = hoprank.search("Who met Ada?", corpus=library)
-
-    with pytest.raises(AttributeError):
-        found.items[0].content = "other"  # type: ignore[misc]
-
-
 def test_the_items_say_what_the_typed_hits_say(hoprank: HopRank, library: str) -> None:
     found = hoprank.search("Who met Charles Babbage?", corpus=library, explain=True)
 
@@ -173,6 +160,7 @@ def test_the_items_say_what_the_typed_hits_say(hoprank: HopRank, library: str) -
 def test_changing_what_was_given_changes_no_later_answer(hoprank: HopRank, library: str) -> None:
     first = hoprank.search("Who met Ada?", corpus=library)
     before = json.dumps(first.to_json())
+    assert all("evidence" not in item.metadata and item.metadata["legs"] for item in first.items), "not asked for"
     for item in first.items:
         item.metadata["document_metadata"]["new"] = 1
         item.metadata["legs"].clear()

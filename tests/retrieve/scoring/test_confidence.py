@@ -47,43 +47,36 @@ def confidence(
     return with_confidence([name], vector, hybrid, here, SHIPPED)[0].confidence
 
 
-def test_the_cosine_is_that_of_the_nearest_chunk_about_the_name() -> None:
-    assert signs(around(c1=False, c2=True, c3=True)).cosine == pytest.approx(0.0)
+ONCE = replace(NAME, id="once", frequency=1, only_chunk="c2")
+HUB = replace(NAME, id="hub", frequency=900)
 
 
-def test_where_no_chunk_is_about_the_name_the_nearest_that_mentions_it_counts() -> None:
-    assert signs(around(c1=False, c3=False)).cosine == pytest.approx(BEST)
+@pytest.mark.parametrize(
+    ("name", "chunks", "expected"),
+    [
+        pytest.param(NAME, {"c2": True, "c3": True, "c1": False}, (0.0, 1.0), id="the nearest about the name"),
+        pytest.param(NAME, {"c1": False, "c3": False}, (BEST, 1.0), id="none is about it"),
+        pytest.param(ONCE, {"c1": True}, (0.0, 6 / 7, 0.0, 0.0), id="one chunk alone mentions it"),
+        pytest.param(HUB, {"c1": True}, (-BEST, 0.0, math.log(900), 0.0), id="no chunk at hand"),
+        pytest.param(
+            replace(NAME, frequency=50, capitalised=True), {"c1": True}, (BEST, 1.0, math.log(50), 1.0), id="capitals"
+        ),
+    ],
+)
+def test_the_signs_of_a_name(name: NamedEntity, chunks: dict[str, bool], expected: tuple[float, ...]) -> None:
+    assert signs(around(**chunks), name)[: len(expected)] == pytest.approx(expected)
+
+
+def test_one_chunk_or_none_may_mention_a_name_and_there_may_be_no_candidate() -> None:
+    assert mentions_of(ONCE, around(c1=True)) == {"c2": True}
+    assert mentions_of(HUB, around(c1=True)) == {}
+    assert signs(around(c1=True), vector=NOTHING, hybrid=NOTHING) == pytest.approx(Signs(0.0, 0.0, math.log(3), 0.0))
 
 
 @pytest.mark.parametrize(("chunk", "agreement"), [("c1", 1.0), ("c2", 6 / 7), ("c3", 6 / 8), ("c9", 0.0)])
 def test_agreement_falls_with_the_rank_of_the_first_chunk_that_mentions_it(chunk: str, agreement: float) -> None:
     assert signs(around(**{"c8": True, chunk: False})).agreement == pytest.approx(agreement)
     assert signs(around(**{"c3": True, chunk: False})).agreement == pytest.approx(max(agreement, 6 / 8))
-
-
-def test_frequency_and_capitals_are_those_of_the_name() -> None:
-    often = signs(around(c1=True), replace(NAME, frequency=50, capitalised=True))
-
-    assert often[2:] == pytest.approx((math.log(50), 1.0))
-    assert signs(around(c1=True))[2:] == pytest.approx((math.log(3), 0.0))
-
-
-def test_a_name_that_one_chunk_alone_mentions_has_that_chunk() -> None:
-    once = replace(NAME, id="once", frequency=1, only_chunk="c2")
-
-    assert mentions_of(once, around(c1=True)) == {"c2": True}
-    assert signs(around(c1=True), once) == pytest.approx(Signs(0.0, 6 / 7, 0.0, 0.0))
-
-
-def test_a_name_without_a_chunk_at_hand_is_as_far_as_the_last() -> None:
-    hub = replace(NAME, id="hub", frequency=900)
-
-    assert mentions_of(hub, around(c1=True)) == {}
-    assert signs(around(c1=True), hub) == pytest.approx(Signs(-BEST, 0.0, math.log(900), 0.0))
-
-
-def test_without_any_candidate_the_legs_say_nothing() -> None:
-    assert signs(around(c1=True), vector=NOTHING, hybrid=NOTHING) == pytest.approx(Signs(0.0, 0.0, math.log(3), 0.0))
 
 
 def test_the_confidence_is_the_logistic_of_the_weighed_signs() -> None:
@@ -105,29 +98,8 @@ def test_weights_of_any_size_give_a_probability(intercept: float) -> None:
     assert name.confidence == (1.0 if intercept > 0 else 0.0)
 
 
-def test_agreement_with_the_legs_raises_the_confidence() -> None:
-    first, later = (Ranked("hybrid", dict.fromkeys(ids, 0.0)) for ids in (["c1", "c2"], ["c2", "c1"]))
-
-    assert confidence(around(c1=True), hybrid=first) > confidence(around(c1=True), hybrid=later)
-    assert confidence(around(c1=True), hybrid=later) > confidence(around(c1=True), hybrid=NOTHING)
-
-
-def test_a_nearer_chunk_about_it_raises_the_confidence() -> None:
-    near, less, gone = (confidence(around(**{chunk: True}), hybrid=NOTHING) for chunk in ("c1", "c2", "c9"))
-
-    assert near > less > gone
-
-
-def test_fewer_mentions_raise_the_confidence() -> None:
-    rare, common = (confidence(around(c1=True), replace(NAME, frequency=frequency)) for frequency in (2, 40))
-
-    assert rare > common
-
-
-def test_capitals_raise_the_confidence() -> None:
-    written, plain = (confidence(around(c1=True), replace(NAME, capitalised=capital)) for capital in (True, False))
-
-    assert written > plain
+def test_each_sign_moves_the_shipped_confidence_its_way() -> None:
+    assert min(SHIPPED.cosine, SHIPPED.agreement, SHIPPED.capitals) > 0 > SHIPPED.frequency
 
 
 def test_a_rare_name_of_the_first_hit_is_likely_and_a_common_one_of_none_is_not() -> None:
@@ -168,25 +140,19 @@ def test_under_the_shipped_settings_no_name_is_certain_or_impossible(
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1000, 1000).map(float), min_size=1)
 
 
-def test_scores_are_told_in_standard_deviations_from_the_mean() -> None:
-    leg = Ranked("vector", {"a": 8.0, "b": 5.0, "c": 2.0})
-
-    assert standard_scores(["c", "a", "b"], leg).tolist() == pytest.approx([-(1.5**0.5), 1.5**0.5, 0.0])
-
-
-def test_what_the_leg_leaves_out_is_no_better_than_its_last() -> None:
-    leg = Ranked("vector", {"a": 8.0, "b": 2.0})
-
-    assert standard_scores(["gone", "b", "a"], leg).tolist() == [-1.0, -1.0, 1.0]
-
-
-@pytest.mark.parametrize("scores", [{}, {"a": 7.0}, {"a": 7.0, "b": 7.0}])
-def test_a_leg_that_tells_nothing_apart_gives_zeros(scores: dict[str, float]) -> None:
-    assert standard_scores(["a", "gone"], Ranked("vector", scores)).tolist() == [0.0, 0.0]
-
-
-def test_no_chunks_have_no_scores() -> None:
-    assert standard_scores([], Ranked("vector", {"a": 2.0, "b": 1.0})).shape == (0,)
+@pytest.mark.parametrize(
+    ("ids", "scores", "expected"),
+    [
+        pytest.param("cab", {"a": 8.0, "b": 5.0, "c": 2.0}, [-BEST, BEST, 0.0], id="deviations from the mean"),
+        pytest.param("xba", {"a": 8.0, "b": 2.0}, [-1.0, -1.0, 1.0], id="left out is no better than the last"),
+        pytest.param("ax", {}, [0.0, 0.0], id="nothing"),
+        pytest.param("ax", {"a": 7.0}, [0.0, 0.0], id="one"),
+        pytest.param("ax", {"a": 7.0, "b": 7.0}, [0.0, 0.0], id="nothing told apart"),
+        pytest.param("", {"a": 2.0, "b": 1.0}, [], id="no chunks"),
+    ],
+)
+def test_standard_scores(ids: str, scores: dict[str, float], expected: list[float]) -> None:
+    assert standard_scores([*ids], Ranked("vector", scores)).tolist() == pytest.approx(expected)
 
 
 @given(SCORES, st.integers(1, 100), st.integers(-100, 100))

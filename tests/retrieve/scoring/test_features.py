@@ -77,15 +77,23 @@ def test_every_candidate_has_a_finite_value_of_each_feature() -> None:
 
     assert matrix.shape == (4, len(FEATURES))
     assert np.isfinite(matrix).all()
-
-
-def test_no_candidate_has_no_row() -> None:
     assert feature_matrix({}, EVIDENCE).shape == (0, len(FEATURES))
 
 
-def test_vector_and_full_text_tell_their_standard_scores() -> None:
-    assert column("vector") == pytest.approx([1.0, -1.0, -1.0, -1.0])
-    assert column("fulltext") == pytest.approx([-1.0, 1.0, -1.0, -1.0])
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        pytest.param("vector", [1.0, -1.0, -1.0, -1.0], id="its standard scores"),
+        pytest.param("fulltext", [-1.0, 1.0, -1.0, -1.0], id="its standard scores"),
+        pytest.param("walk", [1 / 6, 0.0, 1 / 7, 0.0], id="its ranks"),
+        pytest.param("sentence", [1 / 2, 1 / 2, 1 / 2, 1 / 2], id="the share of the question that a sentence says"),
+        pytest.param("about_named", [0.5 * math.log(1 + 100 / 2) / math.log(101), 0, 0, 0], id="how rare and sure"),
+        pytest.param("about_linked", [0.0, 0.0, BEN, 0.0], id="about a name that the first mention"),
+        pytest.param(RERANKER, [0.0] * 4, id="no reranker"),
+    ],
+)
+def test_each_feature_tells(name: str, values: list[float]) -> None:
+    assert column(name) == pytest.approx(values)
 
 
 def test_the_document_of_a_passage_has_a_say_in_its_vector_score() -> None:
@@ -142,12 +150,7 @@ def test_a_leg_that_tells_nothing_apart_is_not_smoothed() -> None:
         assert column("vector", replace(EVIDENCE, vector=vector, embedding=()), long) == [0.0] * 4
 
 
-def test_the_walk_tells_its_ranks() -> None:
-    assert column("walk") == pytest.approx([1 / 6, 0.0, 1 / 7, 0.0])
-
-
-def test_a_sentence_tells_the_share_of_the_question_that_it_says() -> None:
-    assert column("sentence") == pytest.approx([1 / 2, 1 / 2, 1 / 2, 1 / 2])
+def test_sure_names_of_the_question_are_no_words_of_it() -> None:
     assert column("sentence", replace(EVIDENCE, named={"river": 1.0})) == pytest.approx([1 / 2, 0.0, 0.0, 1 / 2])
 
 
@@ -167,21 +170,11 @@ def test_a_document_speaks_for_a_passage_as_much_as_its_best_other_passage() -> 
     assert column("document", passages=pairs) == pytest.approx([0.0, 0.0, 1.0, 0.0])
 
 
-def test_what_is_about_a_name_of_the_question_says_how_rare_and_sure_that_is() -> None:
-    rarity = math.log(1 + 100 / 2) / math.log(101)
-
-    assert column("about_named") == pytest.approx([0.5 * rarity, 0.0, 0.0, 0.0])
-
-
 def test_a_name_that_one_chunk_alone_mentions_counts_as_well() -> None:
     once = NamedEntity("cleo", "cleo", "Cleo", 1, "c4", titled=True, confidence=1.0)
 
     assert column("about_named", replace(EVIDENCE, names=(once,)))[3] == pytest.approx(1.0)
     assert column("about_named", replace(EVIDENCE, names=(replace(once, titled=False),)))[3] == 0.0
-
-
-def test_what_is_about_a_name_that_the_first_mention_is_told() -> None:
-    assert column("about_linked") == pytest.approx([0.0, 0.0, BEN, 0.0])
 
 
 def test_the_questions_own_names_tie_nothing() -> None:
@@ -192,8 +185,19 @@ def test_the_questions_own_names_tie_nothing() -> None:
     assert column("covers_together", named) == pytest.approx([0.0, 1 / 2, 0.0, 1 / 2 * 1 / 2])
 
 
-def test_only_names_and_the_links_of_titles_and_documents_tie() -> None:
-    assert column("covers_together", linked(ChunkLink("c1", "c4", EdgeKind.SIMILAR, 0.9))) == [0.0, 0.0, 0.0, 0.0]
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        pytest.param(linked(ChunkLink("c1", "c4", EdgeKind.SIMILAR, 0.9)), id="only titles and documents tie"),
+        pytest.param(linked(ChunkLink("c1", "c1", EdgeKind.REFERS_TO, 1.0)), id="none comes before itself"),
+        pytest.param(
+            replace(EVIDENCE, walk=Ranked("graph", {f"x{number}": 1.0 for number in range(8)} | {"c1": 0.5})),
+            id="only the first of the walk come before others",
+        ),
+    ],
+)
+def test_what_ties_nothing(evidence: Evidence) -> None:
+    assert column("covers_together", evidence) == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_what_two_tied_passages_say_together_weighs_as_much_as_their_tie() -> None:
@@ -223,18 +227,6 @@ def test_one_of_the_first_leads_by_its_share_of_the_walks_best_score() -> None:
     assert column("covers_together", weak)[2] == pytest.approx(column("covers_together", strong)[2] / 3)
 
 
-def test_no_passage_comes_before_itself() -> None:
-    itself = linked(ChunkLink("c1", "c1", EdgeKind.REFERS_TO, 1.0))
-
-    assert column("covers_together", itself) == [0.0, 0.0, 0.0, 0.0]
-
-
-def test_only_the_first_of_the_walk_come_before_others() -> None:
-    walk = Ranked("graph", {f"x{number}": 1.0 for number in range(8)} | {"c1": 0.5})
-
-    assert column("covers_together", replace(EVIDENCE, walk=walk)) == [0.0, 0.0, 0.0, 0.0]
-
-
 def test_without_a_graph_only_the_legs_and_the_words_tell() -> None:
     nothing = replace(EVIDENCE, walk=Ranked("graph", {}), names=(), neighbourhood=Neighbourhood(0, {}, ()))
 
@@ -254,14 +246,8 @@ def test_a_question_is_examined_with_the_terms_of_its_names() -> None:
     assert computed.ids == tuple(PASSAGES)
     assert computed.matrix == pytest.approx(feature_matrix(PASSAGES, expected))
     assert (computed.confidence, computed.named_share) == pytest.approx((0.8, 1.6 / 3))
-
-
-def test_a_question_without_names_is_sure_of_none() -> None:
-    legs = (EVIDENCE.vector, EVIDENCE.fulltext, EVIDENCE.walk)
-
-    computed = compute_features("which river", (), PASSAGES, legs, (), HERE)
-
-    assert (computed.confidence, computed.named_share) == (0.0, 0.0)
+    unnamed = compute_features("which river", (), PASSAGES, legs, (), HERE)
+    assert (unnamed.confidence, unnamed.named_share) == (0.0, 0.0)
 
 
 IDS = st.sampled_from(list(PASSAGES))
@@ -311,15 +297,14 @@ def reranked(scores: list[float], unread: int = 0) -> list[float]:
     return values
 
 
-def test_without_a_reranker_its_feature_is_nothing() -> None:
-    assert FEATURES[-1] == RERANKER, "the scorer adds the last one by itself"
-    assert column(RERANKER) == [0.0] * 4
+@given(READ, st.integers(0, 5))
+def test_a_rerankers_scores_are_standard_scores_and_the_lowest_of_what_it_did_not_read(
+    scores: list[float], unread: int
+) -> None:
+    told = reranked(scores, unread)
+    values = np.array(told[: len(scores)])
 
-
-@given(READ)
-def test_a_rerankers_scores_are_standard_scores_of_what_it_read(scores: list[float]) -> None:
-    values = np.array(reranked(scores))
-
+    assert told[len(scores) :] == [values.min()] * unread
     if len(set(scores)) == 1:
         assert not values.any(), "it tells nothing apart"
     else:
@@ -328,11 +313,10 @@ def test_a_rerankers_scores_are_standard_scores_of_what_it_read(scores: list[flo
         assert np.array_equal(np.argsort(values, kind="stable"), np.argsort(scores, kind="stable"))
 
 
-@given(READ, st.integers(1, 5))
-def test_candidates_that_it_did_not_read_get_its_lowest_score(scores: list[float], unread: int) -> None:
-    values = reranked(scores, unread)
-
-    assert values[len(scores) :] == [min(values[: len(scores)])] * unread
+def test_scores_that_differ_by_rounding_tell_nothing_apart_and_no_scores_change_nothing() -> None:
+    assert FEATURES[-1] == RERANKER, "the scorer adds the last one by itself"
+    assert reranked([5.0, 5.0 + 1e-15, 5.0]) == [0.0, 0.0, 0.0]
+    assert reranked([], unread=3) == [1.0] * 3
 
 
 @given(READ, st.floats(0.01, 100), st.floats(-100, 100))
@@ -340,11 +324,3 @@ def test_a_models_scale_makes_no_difference(scores: list[float], scale: float, s
     other = reranked([scale * score + shift for score in scores])
 
     assert other == pytest.approx(reranked(scores), abs=1e-6)
-
-
-def test_scores_that_differ_by_rounding_tell_nothing_apart() -> None:
-    assert reranked([5.0, 5.0 + 1e-15, 5.0]) == [0.0, 0.0, 0.0]
-
-
-def test_a_reranker_that_read_nothing_changes_nothing() -> None:
-    assert reranked([], unread=3) == [1.0] * 3

@@ -78,21 +78,16 @@ def test_relevance_is_a_probability_whatever_the_evidence(
     assert set(relevances) in (set(), {"c1", "c2", "c3"})
 
 
+@pytest.mark.parametrize(("about", "signs_of"), [("question", QuestionSigns), ("hit", HitSigns)])
 @given(st.lists(st.floats(-5, 30), min_size=4, max_size=4), st.integers(0, 3), st.floats(0, 10))
-def test_the_corpus_is_more_likely_to_know_with_more_of_any_sign(signs: list[float], which: int, more: float) -> None:
+def test_more_of_any_sign_makes_it_more_likely(
+    about: str, signs_of: type[Any], signs: list[float], which: int, more: float
+) -> None:
     higher = [sign + more * (place == which) for place, sign in enumerate(signs)]
+    count = len(signs_of._fields)
 
-    for table in ("question", "question_by_meaning", "question_by_words"):
-        low, high = (JUDGE.probability(table, QuestionSigns(*given_)) for given_ in (signs, higher))
-        assert low <= high
-
-
-@given(st.lists(st.floats(-5, 30), min_size=3, max_size=3), st.integers(0, 2), st.floats(0, 10))
-def test_a_hit_is_more_likely_to_be_relevant_with_more_of_any_sign(signs: list[float], which: int, more: float) -> None:
-    higher = [sign + more * (place == which) for place, sign in enumerate(signs)]
-
-    for table in ("hit", "hit_by_meaning", "hit_by_words"):
-        low, high = (JUDGE.probability(table, HitSigns(*given_)) for given_ in (signs, higher))
+    for table in (about, f"{about}_by_meaning", f"{about}_by_words"):
+        low, high = (JUDGE.probability(table, signs_of(*some[:count])) for some in (signs, higher))
         assert low <= high
 
 
@@ -202,9 +197,6 @@ def test_hits_below_the_minimum_are_dropped_in_their_order_with_their_ranks() ->
     assert [(one.id, one.rank) for one in kept.hits] == [("c1", 1), ("c3", 3), ("c4", 4)]
     assert [item.metadata["id"] for item in kept.items] == ["c1", "c3", "c4"]
     assert kept.metadata["relevance"] == 0.4
-
-
-def test_no_minimum_drops_nothing() -> None:
     assert len(result(0.0, None).above(0.0).items) == 2
 
 
@@ -223,8 +215,5 @@ def test_messages_that_a_corpus_knows_about_do_not_raise_its_chance() -> None:
 
     assert chance_of([*usual, 0.2, 0.2]) == chance_of([*usual, 0.8, 0.9])
     assert chance_of([]) is None
-
-
-def test_chunks_that_are_all_alike_have_a_deviation_too() -> None:
-    assert (chance := chance_of([0.3] * 5)) is not None
-    assert chance.beyond(0.4) == pytest.approx(10)
+    assert (alike := chance_of([0.3] * 5)) is not None
+    assert alike.beyond(0.4) == pytest.approx(10)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pipeline.errors import ConfigurationError
 from pipeline.retrieve.scoring.features import FEATURES, Features
@@ -86,15 +84,7 @@ def test_the_shipped_settings_weigh_every_feature_and_none_against_a_candidate()
 
     assert {name for table in tables for name in table} == set(FEATURES)
     assert all(weight >= 0 for table in tables for weight in table.values())
-
-
-def test_without_names_the_shipped_settings_weigh_nothing_that_needs_one() -> None:
-    assert SHIPPED.unnamed.keys().isdisjoint({"about_named", "about_linked"})
-
-
-@given(st.floats(0, 1), st.floats(0, 1))
-def test_the_shipped_weights_are_never_negative(confidence: float, named_share: float) -> None:
-    assert (Scorer(SHIPPED).weights(confidence, named_share) >= 0).all()
+    assert SHIPPED.unnamed.keys().isdisjoint({"about_named", "about_linked"}), "which need a name"
 
 
 def test_without_a_reranker_scores_are_those_of_the_other_features_to_the_bit() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import socket
 import uuid
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,11 +14,9 @@ from typing import Any
 import pytest
 
 from pipeline import HopRank, HopRankError, RetrieverResult, RetrieverResultItem
-from pipeline.db.catalogue import get_corpus
 from pipeline.db.embedded import Address
 from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError, GraphError, InputError, LoginRefused, ServerUnreachable
-from pipeline.flows.maintain import drop
+from pipeline.errors import GraphError, ServerUnreachable
 from pipeline.ingest.update.changes import IngestSummary
 from pipeline.knowledge import KnowledgeNode
 from pipeline.knowledge.load import load
@@ -83,24 +80,6 @@ def test_connecting_takes_no_model() -> None:
 
     with pytest.raises(ServerUnreachable, match="127"):
         HopRank.connect(settings=settings)
-
-
-def test_a_server_that_does_not_answer_is_named() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        uri = f"bolt://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(ServerUnreachable, match=uri):
-            HopRank.connect(uri, "neo4j", "secret")
-
-
-def test_a_wrong_password_is_refused(address: Address) -> None:
-    with pytest.raises(LoginRefused, match="nobody"):
-        HopRank.connect(address.uri, "nobody", "wrong")
-
-
-def test_a_scheme_that_is_none_of_neo4js_is_refused() -> None:
-    with pytest.raises(InputError, match=r"neo4j\.uri"):
-        HopRank.connect("http://localhost:7474")
 
 
 def test_files_folders_and_several_of_them_are_ingested(
@@ -169,22 +148,6 @@ def test_questions_are_answered_while_a_corpus_is_written(hoprank: HopRank, corp
     assert {item.metadata["document"] for item in hoprank.search("otter", corpus=corpus_name, top_k=100).items} == whole
 
 
-def test_a_corpus_that_was_made_anew_is_not_mistaken_for_the_old_one(
-    hoprank: HopRank, corpus_name: str, jsonl: Jsonl
-) -> None:
-    hoprank.ingest(jsonl(DOCUMENTS[:1]), corpus=corpus_name)
-    assert hoprank.search("dams", corpus=corpus_name).items[0].metadata["document"] == "otter"
-    old = hoprank.retriever(corpus_name).corpus
-    drop(hoprank.client, corpus_name)
-    with pytest.raises(CorpusError):
-        hoprank.search("dams", corpus=corpus_name)
-
-    hoprank.ingest(jsonl(DOCUMENTS[1:]), corpus=corpus_name)
-
-    assert hoprank.search("dams", corpus=corpus_name).items[0].metadata["document"] == "beaver"
-    assert hoprank.retriever(corpus_name).corpus.id == get_corpus(hoprank.client, corpus_name).id != old.id
-
-
 def test_every_error_is_one_of_ours_and_says_what_to_do(hoprank: HopRank, tmp_path: Path) -> None:
     wrong: list[Callable[[], object]] = [
         lambda: hoprank.ingest(tmp_path / "nowhere", corpus="x"),
@@ -198,12 +161,6 @@ def test_every_error_is_one_of_ours_and_says_what_to_do(hoprank: HopRank, tmp_pa
             use()
         assert caught.value.fix
         assert str(caught.value) == f"{caught.value.message}\n{caught.value.fix}"
-
-
-@pytest.mark.parametrize("name", ["", "x" * 201])
-def test_a_corpus_that_can_not_be_named_so_is_refused(hoprank: HopRank, jsonl: Jsonl, name: str) -> None:
-    with pytest.raises(InputError, match="can't be named"):
-        hoprank.ingest(jsonl(DOCUMENTS), corpus=name)
 
 
 def test_it_opens_knowledge_graphs_on_its_own_connection(

@@ -140,18 +140,26 @@ def test_an_address_may_be_written_in_several_ways(given: str, used: str) -> Non
     assert endpoint_of(given) == used
 
 
-def test_reasoning_isn_t_part_of_the_answer(server: Endpoint) -> None:
-    server.will(sends(event(reasoning_content="Hm [9]."), event(content="In 1833 [1].", finish="stop")))
-
-    assert answered(server).answer == "In 1833 [1]."
-
-
-def test_content_in_parts_is_read_without_its_reasoning(server: Endpoint) -> None:
-    parts = [
-        {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
-        {"type": "text", "text": "In 1833 [1]."},
-    ]
-    server.will(sends(event(content=parts, finish="stop")))
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param([event(reasoning_content="Hm [9]."), event(content="In 1833 [1].", finish="stop")], id="beside"),
+        pytest.param(
+            [
+                event(
+                    content=[
+                        {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+                        {"type": "text", "text": "In 1833 [1]."},
+                    ],
+                    finish="stop",
+                )
+            ],
+            id="in parts",
+        ),
+    ],
+)
+def test_reasoning_isn_t_part_of_the_answer(server: Endpoint, events: list[str]) -> None:
+    server.will(sends(*events))
 
     assert answered(server).answer == "In 1833 [1]."
 
@@ -358,29 +366,10 @@ def test_what_is_missing_is_named(values: dict[str, str], said: str) -> None:
         check_model(load_settings({"ask": values}).ask)
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"base_url": "localhost:11434"}, "ask.base_url"),
-        ({"base_url": "http://localhost:99999"}, "ask.base_url.*no address of an endpoint"),
-        ({"base_url": "http://[bad"}, "ask.base_url.*no address of an endpoint"),
-        ({"base_url": "http://?x"}, "ask.base_url.*no address of an endpoint"),
-        ({"parameters": {"model": "another"}}, "HopRank itself sets model"),
-        ({"timeout": 0}, "ask.timeout"),
-    ],
-)
-def test_settings_that_can_t_be_used_are_refused(values: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
-        load_settings({"ask": values})
-
-
 def test_a_password_in_an_address_is_not_shown() -> None:
     given = {"ask": {"base_url": "https://someone:secret@example.org/v1"}}
 
     assert "secret" not in str(provenance(given))
-    with pytest.raises(ConfigurationError) as caught:
-        load_settings({"ask": {"base_url": "htp://someone:secret@example.org"}})
-    assert "secret" not in str(caught.value)
 
 
 def test_a_key_that_no_header_takes_is_refused_and_not_shown(server: Endpoint) -> None:

@@ -12,7 +12,6 @@ import typer.main
 from typer.testing import CliRunner
 
 from pipeline import HopRank, KnowledgeGraph, KnowledgeNode
-from pipeline.cli import completion
 from pipeline.cli.app import app
 from tests.cli.test_help import parameters
 
@@ -45,7 +44,7 @@ def test_without_a_server_nothing_is_completed_started_or_said(tmp_path: Path) -
     home, nowhere = {"HOPRANK_HOME": str(tmp_path / "home"), "NEO4J_URI": ""}, {"NEO4J_URI": "bolt://127.0.0.1:1"}
     bare = {name: "" for name in os.environ if name.startswith(("HOPRANK_", "NEO4J_"))}
 
-    for environment in (home, nowhere, {**home, "HOPRANK_SERV__TOKEN": "x"}):
+    for environment in (home, nowhere, {**home, "HOPRANK_SERV__TOKEN": "x"}, {"NEO4J_URI": "no address"}):
         assert completed("hoprank search x --corpus a", {**bare, **environment}) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -56,9 +55,3 @@ def test_every_name_of_a_corpus_or_graph_is_completed() -> None:
 
     assert len(named) > 20
     assert [(path, one.name) for path, one in named if one._custom_shell_complete is None] == []
-
-
-def test_what_is_wrong_with_a_server_is_no_error_of_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEO4J_URI", "no address")
-
-    assert completion.corpora_and_graphs("") == []

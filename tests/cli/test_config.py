@@ -19,13 +19,6 @@ def show(*arguments: str, **environment: str) -> dict[str, dict[str, str]]:
     return shown
 
 
-def test_a_default_comes_from_the_file_that_ships() -> None:
-    shown = show()["chunk.overlap"]
-
-    assert shown["value"] == "32"
-    assert shown["origin"].endswith("default.toml")
-
-
 def test_stronger_sources_win_and_are_named(tmp_path: Path) -> None:
     chosen = tmp_path / "mine.toml"
     chosen.write_text("[walk]\ndamping = 0.5\nlink = 1.0\n[retrieve]\nfuse_k = 1.0\n")
@@ -58,8 +51,6 @@ def test_every_setting_is_one_line() -> None:
         ("walk.damping", "isn't NAME=VALUE"),
         ("walk..damping=1", "isn't NAME=VALUE"),
         ("walk.damping=2", "walk.damping (flag)"),
-        ("walk.dumping=0.5", "walk.dumping (flag)"),
-        ("embed.precision=half", "embed.precision (flag)"),
     ],
 )
 def test_a_wrong_assignment_is_wrong_input(assignments: str, says: str) -> None:

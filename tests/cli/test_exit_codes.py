@@ -28,41 +28,23 @@ def failing(error: BaseException) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize(
-    ("error", "code"), [(ConfigurationError("It is wrong.", "Mend it."), 2), (Busy("It is held.", "Wait."), 1)]
+    ("error", "code", "said"),
+    [
+        (ConfigurationError("It is wrong.", "Mend it."), 2, "It is wrong.\nMend it."),
+        (Busy("It is held.", "Wait."), 1, "It is held.\nWait."),
+        (ConfigurationError("notes doesn't exist", "Mend it."), 2, "notes doesn't exist.\nMend it."),
+        (ConfigurationError("is no 'list'", "Mend it."), 2, "is no 'list'.\nMend it."),
+        (Busy("It stopped. Its log ends:\nKilled", "Mend it."), 1, "It stopped. Its log ends:\nKilled\nMend it."),
+    ],
 )
-def test_an_error_on_purpose_is_its_message(monkeypatch: pytest.MonkeyPatch, error: Exception, code: int) -> None:
+def test_an_error_on_purpose_is_its_message(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, code: int, said: str
+) -> None:
     monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(error))
 
     result = CliRunner().invoke(app, ["corpus", "list"])
 
-    assert result.exit_code == code
-    assert result.stderr == f"hoprank: {error}\n"
-    assert result.stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        ("notes doesn't exist", "notes doesn't exist.\nMend it."),
-        ("is no 'list'", "is no 'list'.\nMend it."),
-        ("It stopped. Its log ends:\nKilled", "It stopped. Its log ends:\nKilled\nMend it."),
-    ],
-)
-def test_a_message_ends_before_the_advice(monkeypatch: pytest.MonkeyPatch, message: str, said: str) -> None:
-    monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(ConfigurationError(message, "Mend it.")))
-
-    assert CliRunner().invoke(app, ["corpus", "list"]).stderr == f"hoprank: {said}\n"
-
-
-def test_anything_else_is_a_bug_and_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(ZeroDivisionError("by zero")))
-
-    result = CliRunner().invoke(app, ["corpus", "list"])
-
-    assert result.exit_code == 1
-    assert "bug in HopRank: ZeroDivisionError: by zero" in result.stderr
-    assert "--verbose" in result.stderr
-    assert "Traceback" not in result.stderr
+    assert (result.exit_code, result.stderr, result.stdout) == (code, f"hoprank: {said}\n", "")
 
 
 @pytest.mark.parametrize(("flags", "logged"), [([], False), (["--verbose"], True)])
@@ -76,16 +58,21 @@ def test_what_the_driver_logs_of_broken_connections_is_shown_when_asked_for(
     assert logging.getLogger("neo4j.io").isEnabledFor(logging.ERROR) is logged
 
 
-@pytest.mark.parametrize(("flags", "environment"), [(["--verbose"], {}), ([], {"HOPRANK_DEBUG": "1"})])
-def test_the_traceback_is_shown_when_asked_for(
-    monkeypatch: pytest.MonkeyPatch, flags: list[str], environment: dict[str, str]
+@pytest.mark.parametrize(
+    ("flags", "environment", "asked"),
+    [([], {}, False), (["--verbose"], {}, True), ([], {"HOPRANK_DEBUG": "1"}, True)],
+)
+def test_anything_else_is_a_bug_whose_traceback_is_shown_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch, flags: list[str], environment: dict[str, str], asked: bool
 ) -> None:
     monkeypatch.setattr("pipeline.cli.commands.corpus.read_settings", failing(ZeroDivisionError("by zero")))
 
     result = CliRunner().invoke(app, [*flags, "corpus", "list"], env=environment)
 
     assert result.exit_code == 1
-    assert "Traceback" in result.stderr
+    assert ("Traceback" in result.stderr) is asked
+    assert asked or "bug in HopRank: ZeroDivisionError: by zero" in result.stderr
+    assert asked or "--verbose" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -130,20 +117,26 @@ def test_what_is_wrong_at_sight_is_said_before_anything_starts(tmp_path: Path, a
     assert not home.exists()
 
 
-@pytest.mark.parametrize(
-    ("uri", "says"),
-    [("bolt://127.0.0.1:1", "NEO4J_URI"), ("http://localhost:7474", "such as bolt://localhost:7687")],
-)
-def test_a_server_that_does_not_answer_is_named_with_a_way_out(uri: str, says: str) -> None:
-    result = CliRunner().invoke(app, ["corpus", "list"], env={"NEO4J_URI": uri})
+def test_a_server_that_does_not_answer_is_named_with_a_way_out() -> None:
+    result = CliRunner().invoke(app, ["corpus", "list"], env={"NEO4J_URI": "bolt://127.0.0.1:1"})
 
     assert result.exit_code == 2
-    assert uri in result.stderr
-    assert says in result.stderr
+    assert "bolt://127.0.0.1:1" in result.stderr
+    assert "NEO4J_URI" in result.stderr
 
 
 def interrupted(name: str) -> None:
     raise KeyboardInterrupt
+
+
+def cut_off(name: str) -> None:
+    """Fail as the driver does whose work an interrupt cuts off."""
+    try:
+        interrupted(name)
+    finally:
+        bytearray_of_the_driver = bytearray(8)
+        with memoryview(bytearray_of_the_driver):
+            bytearray_of_the_driver += b"more"
 
 
 def test_ctrl_c_while_the_commands_load_ends_in_one_line(
@@ -157,26 +150,11 @@ def test_ctrl_c_while_the_commands_load_ends_in_one_line(
     assert capsys.readouterr().err == "hoprank: Interrupted.\n"
 
 
-def test_ctrl_c_while_a_command_loads_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.cli.lazy.import_module", interrupted)
-
-    result = CliRunner().invoke(app, ["corpus", "list"])
-
-    assert result.exit_code == 130
-    assert result.stderr.startswith("hoprank: Interrupted.")
-    assert result.stderr.count("\n") == 1
-
-
-def test_an_error_that_comes_while_ctrl_c_ends_a_command_is_not_told_as_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut_off(name: str) -> None:
-        try:
-            interrupted(name)
-        finally:
-            bytearray_of_the_driver = bytearray(8)
-            with memoryview(bytearray_of_the_driver):
-                bytearray_of_the_driver += b"more"
-
-    monkeypatch.setattr("pipeline.cli.lazy.import_module", cut_off)
+@pytest.mark.parametrize("how", [interrupted, cut_off])
+def test_ctrl_c_while_a_command_loads_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, how: Callable[[str], None]
+) -> None:
+    monkeypatch.setattr("pipeline.cli.lazy.import_module", how)
 
     result = CliRunner().invoke(app, ["corpus", "list"])
 

@@ -5,7 +5,6 @@ Each is run as on any server: where GDS would be used, HopRank's own walk answer
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -13,12 +12,9 @@ from typing import Any
 
 import pytest
 
-from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
+from pipeline import KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.client import Client
 from pipeline.db.embedded import Address
-from pipeline.embedding.embedder import Embedder
-from pipeline.errors import CorpusError
-from pipeline.flows import maintain
 
 pytestmark = pytest.mark.slow
 
@@ -28,11 +24,6 @@ DOCUMENTS = {
     "westfold.md": "# Westfold\n\nWestfold lies on the river Ane.\n",
 }
 QUESTION = "Where was the builder of Alpha Station born?"
-SKILLS = {
-    "review": "---\nname: code-review\ndescription: How to review changes.\ndependencies: [security]\n---\n# Review\n",
-    "security": "---\nname: security\ndescription: Threats and mitigations.\n---\n# Security\n",
-    "design": "---\nname: api-design\ndescription: Interfaces.\ndependencies: [code-review, security]\n---\n# Design\n",
-}
 MANY = 320
 """More nodes than a page draws, so that it chooses the most important."""
 
@@ -61,16 +52,6 @@ def corpus(run: Any, folder: Path) -> str:
     """A corpus of the documents."""
     run("ingest", str(folder), "--corpus", "archive")
     return "archive"
-
-
-@pytest.fixture(scope="module")
-def queryset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("queryset")
-    rows = [{"id": name, "title": name.removesuffix(".md"), "text": text} for name, text in DOCUMENTS.items()]
-    (folder / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    (folder / "queries.jsonl").write_text(json.dumps({"id": "q", "query": QUESTION}) + "\n")
-    (folder / "qrels.tsv").write_text("query\tdocument\trelevance\nq\talpha.md\t1\nq\tholt.md\t1\n")
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -103,14 +84,6 @@ def test_gds_is_refused_by_name(run: Any, corpus: str) -> None:
     assert "Graph Data Science" in refused.output
 
 
-def test_a_queryset_is_evaluated_and_its_report_kept(run: Any, queryset: Path, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-
-    run("evaluate", str(queryset), "--json", str(report))
-
-    assert json.loads(report.read_text())["metrics"]["hoprank"]["recall@5"] == 1
-
-
 def test_maintenance_of_a_corpus(run: Any, folder: Path, corpus: str, tmp_path: Path) -> None:
     exported = str(tmp_path / "corpus.jsonl")
 
@@ -125,7 +98,7 @@ def test_maintenance_of_a_corpus(run: Any, folder: Path, corpus: str, tmp_path: 
     assert {row["name"] for row in run.json("corpus", "list")} & {corpus, "copy", "other"} == {corpus}
 
 
-def test_a_graph_is_imported_twice_drawn_and_dropped(run: Any, graph: str, tmp_path: Path) -> None:
+def test_a_graph_is_imported_twice_drawn_and_dropped(run: Any, graph: str, corpus: str, tmp_path: Path) -> None:
     exported, page = str(tmp_path / "graph.jsonl"), tmp_path / "graph.html"
 
     run("graph", "export", exported, "--graph", graph)
@@ -133,29 +106,11 @@ def test_a_graph_is_imported_twice_drawn_and_dropped(run: Any, graph: str, tmp_p
         run("graph", "import", exported, "--graph", "again")
     run("graph", "view", "--graph", "again", "--out", str(page))
     run("graph", "drop", "again", "--yes")
-
-    assert '"id": "n0"' in page.read_text(encoding="utf-8"), "the most important node is drawn"
-    assert {row["name"] for row in run.json("graph", "list")} & {graph, "again"} == {graph}
-
-
-def test_a_corpus_is_drawn(run: Any, corpus: str, tmp_path: Path) -> None:
     run("graph", "view", "--corpus", corpus, "--limit", "2", "--out", str(tmp_path / "corpus.html"))
 
     assert (tmp_path / "corpus.html").exists()
-
-
-def test_skills_are_built_twice_and_asked(run: Any, tmp_path: Path) -> None:
-    for name, text in SKILLS.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "SKILL.md").write_text(text)
-    for _ in range(2):
-        run("skills", "build", str(tmp_path), "--graph", "skills")
-
-    related = run("skills", "related", "api-design", "--graph", "skills").stdout
-    assert "code-review" in related
-    for arguments in (("search", "review"), ("check",), ("order", "api-design")):
-        run("skills", *arguments, "--graph", "skills")
-    run("graph", "drop", "skills", "--yes")
+    assert '"id": "n0"' in page.read_text(encoding="utf-8"), "the most important node is drawn"
+    assert {row["name"] for row in run.json("graph", "list")} & {graph, "again"} == {graph}
 
 
 def test_every_algorithm_of_a_graph_answers(plain_client: Client, graph: str) -> None:
@@ -164,13 +119,3 @@ def test_every_algorithm_of_a_graph_answers(plain_client: Client, graph: str) ->
     assert next(iter(opened.importance(1))) == "n0"
     assert opened.walk_from({"n1": 1.0})
     assert len(opened.communities()) == 1
-
-
-def test_a_program_connects_ingests_and_drops(plain_address: Address, embedder: Embedder, folder: Path) -> None:
-    login = (plain_address.uri, plain_address.username, plain_address.password, plain_address.database)
-    with HopRank.connect(*login, embedder=embedder) as hoprank:
-        hoprank.ingest(folder, corpus="program")
-        maintain.drop(hoprank.client, "program")
-
-        with pytest.raises(CorpusError, match="program"):
-            hoprank.search("Where?", corpus="program")

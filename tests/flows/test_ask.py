@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -18,7 +15,7 @@ from pipeline import AsyncHopRank, HopRank
 from pipeline.answer.records import Answer
 from pipeline.retrieve.context import Context
 from pipeline.settings import AskSettings
-from tests.answer.endpoint import Endpoint, chat_endpoint, dies, errs, event, hangs, says, texts_of
+from tests.answer.endpoint import Endpoint, chat_endpoint, dies, errs, hangs, says, texts_of
 from tests.cli.conftest import Hoprank
 
 pytestmark = pytest.mark.slow
@@ -145,24 +142,3 @@ def test_trouble_ends_the_command_with_what_was_written_and_an_error(
 
     monkeypatch.setitem(sys.modules, "openai", None)
     assert "[ask]" in command("ask", QUESTION, "--corpus", library, code=2).stderr
-
-
-def test_an_interrupt_ends_the_command_and_the_model_s_work(command: Hoprank, endpoint: Endpoint, library: str) -> None:
-    endpoint.will(hangs(event(content="Ada Lovelace, at a party in 1833")))
-
-    def interrupt() -> None:
-        endpoint.asked.wait(20)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    # A worker of pytest-xdist ignores the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        thread.start()
-        result = command("ask", QUESTION, "--corpus", library, code=130)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    thread.join()
-
-    assert "Traceback" not in result.output
-    assert endpoint.gone.wait(2)

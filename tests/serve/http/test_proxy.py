@@ -9,8 +9,6 @@ from urllib.parse import urljoin
 import pytest
 import requests
 
-from pipeline.errors import ConfigurationError
-from pipeline.settings import load_settings
 from tests.serve.proxy import proxying
 from tests.serve.service import serving, wait_for
 
@@ -59,21 +57,3 @@ def test_clients_behind_a_proxy_that_is_told_are_limited_each(server_environment
         assert statuses(url, "192.0.2.1", "192.0.2.2", "192.0.2.3") == [200, 200, 200]
         assert statuses(url, "192.0.2.1", "192.0.2.1") == [200, 429]
         assert [requests.get(f"{url}/health", timeout=60).status_code for _ in range(4)] == [200] * 4
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("root_path", "hoprank"),
-        ("root_path", "/hoprank/"),
-        ("root_path", "/a b"),
-        ("root_path", "/v1/hoprank"),
-        ("root_path", "/../x?y"),
-        ("proxies", ["*"]),
-        ("proxies", ["proxy.example.org"]),
-        ("proxies", ["10.0.0.1/8"]),
-    ],
-)
-def test_what_is_no_path_and_no_network_is_refused(name: str, value: object) -> None:
-    with pytest.raises(ConfigurationError, match=rf"serve\.{name}"):
-        load_settings({"serve": {name: value}})

@@ -42,13 +42,6 @@ def test_a_taken_port_is_told(server_environment: dict[str, str]) -> None:
         assert service.stop(signal.SIGINT) == 0
 
 
-def test_a_short_token_is_refused_without_being_shown(server_environment: dict[str, str]) -> None:
-    said = refused({**server_environment, "HOPRANK_SERVE__TOKEN": "short-secret"})
-
-    assert "serve.token (HOPRANK_SERVE__TOKEN): a token has at least 16 characters, not 12" in said
-    assert "short-secret" not in said
-
-
 DOCUMENTS = [
     {
         "id": f"d{number}",

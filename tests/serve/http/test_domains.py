@@ -82,14 +82,3 @@ def test_a_token_tells_the_memory_that_it_opens_and_no_other(start: Start, hopra
             assert (refused[0], refused[1]["type"]) == (403, "Forbidden")
     finally:
         Memory(hoprank, name).drop()
-
-
-def test_verbs_say_whether_they_write(service: TestClient) -> None:
-    verbs = {one["name"]: one["verbs"] for one in service.get("/v1/domains").json()}
-
-    kinds = {verb["name"]: (verb["read_only"], verb["destructive"]) for verb in verbs["memory"]}
-    assert kinds == {
-        **dict.fromkeys(["recall", "history", "mentions"], (True, False)),
-        **dict.fromkeys(["remember", "fact", "supersede"], (False, False)),
-        "forget": (False, True),
-    }

@@ -105,25 +105,16 @@ def test_judgements_become_a_queryset_and_go_with_their_corpus(
     assert left(corpus.id) == 0
 
 
-def test_documents_are_read_many_at_a_time_and_files_are_replaced_together(
+def test_judgements_are_written_with_their_documents_and_files_are_replaced_together(
     hoprank: HopRank, corpus_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = {f"d{number}": f"Text number {number}.\n\nAnother paragraph." for number in range(5)}
     hoprank.add([{"id": key, "text": text, "metadata": {"year": 1}} for key, text in texts.items()], corpus_name)
     client = hoprank.client
-    asked: list[str] = []
     questions.judge(client, corpus_name, QUESTION, "d0", 1.0)
-    read = client.read
-
-    def spy(name: str, /, *rest: Any, **named: Any) -> Any:
-        asked.append(name)
-        return read(name, *rest, **named)
-
-    monkeypatch.setattr(client, "read", spy)
 
     questions.write_judgements(client, corpus_name, tmp_path / "whole", documents=True)
 
-    assert (asked.count("chunks_of_ids"), asked.count("document_chunks")) == (1, 0)
     written = {path.name: path.read_text("utf-8") for path in (tmp_path / "whole").iterdir()}
     rows = [json.loads(line) for line in written["corpus.jsonl"].splitlines()]
     expected = [{"id": key, "title": "", "metadata": {"year": 1}, "text": text} for key, text in texts.items()]

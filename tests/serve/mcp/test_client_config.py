@@ -38,17 +38,8 @@ def test_each_client_has_its_own_keys() -> None:
 
 
 def test_the_options_of_the_command_are_repeated(tmp_path: Path) -> None:
-    options = [
-        "--corpus",
-        "docs",
-        "--read-only",
-        "--folder",
-        str(tmp_path),
-        "--domain",
-        "vault",
-        "--set",
-        "embed.device=cpu",
-    ]
+    given = {"--folder": str(tmp_path), "--domain": "vault", "--set": "embed.device=cpu"}
+    options = ["--corpus", "docs", "--read-only", *(word for option in given.items() for word in option)]
 
     entry = printed("claude", *options)["mcpServers"]["hoprank"]
 
@@ -129,8 +120,15 @@ def test_without_the_extra_it_is_named(options: tuple[str, ...]) -> None:
     assert 'uv pip install -e ".[mcp]"' in done.stderr
 
 
-def test_an_unknown_domain_is_wrong_input() -> None:
-    result = CliRunner().invoke(app, ["mcp", "--domain", "skill"])
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--domain", "skill"], "Did you mean 'skills'?"),
+        (["--http", "--host", "0.0.0.0"], "HOPRANK_SERVE__TOKEN"),  # noqa: S104 - what is refused
+    ],
+)
+def test_what_can_t_be_served_is_wrong_input(options: list[str], says: str) -> None:
+    result = CliRunner().invoke(app, ["mcp", *options])
 
     assert result.exit_code == 2
-    assert "Did you mean 'skills'?" in result.stderr
+    assert says in result.stderr

@@ -1,19 +1,17 @@
-"""A session of an agent with its memory, over each transport: it stores, recalls as of a date, corrects and forgets."""
+"""A session of an agent with its memory, over HTTP: it stores, recalls as of a date, corrects and forgets."""
 
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Iterator
 
 import pytest
 from anyio.from_thread import BlockingPortal
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from pipeline import HopRank, Memory
 from pipeline.json_values import plain
-from tests.serve.mcp.conftest import HOPRANK, Talk, http_server, talking, talking_over_http
+from tests.serve.mcp.conftest import Talk, http_server, talking_over_http
 
 pytestmark = pytest.mark.slow
 
@@ -76,16 +74,6 @@ def session(talk: Talk, team: str, hoprank: HopRank) -> None:
     assert "moved the API server to Hono" not in json.dumps(after)
     assert "what to forget" in talk.refusal("memory_forget", memory=team)
     assert "no entity 'nobody'" in talk.refusal("memory_history", entity="nobody", memory=team)
-
-
-def test_an_agent_holds_a_session_over_standard_streams(
-    portal: BlockingPortal, server_environment: dict[str, str], team: str, hoprank: HopRank
-) -> None:
-    arguments = [*HOPRANK[1:], "mcp", "--domain", "memory"]
-    parameters = StdioServerParameters(command=HOPRANK[0], args=arguments, env=os.environ | server_environment)
-
-    with talking(portal, stdio_client(parameters)) as talk:
-        session(talk, team, hoprank)
 
 
 def test_an_agent_with_a_token_for_its_memory_holds_a_session_over_http(

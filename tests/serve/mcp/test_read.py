@@ -26,10 +26,6 @@ def test_the_marker_is_in_no_passage(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.findall(r"^</passage-deadbeef>$", text, re.MULTILINE) == ["</passage-deadbeef>"] * 2
 
 
-def test_each_answer_has_a_marker_of_its_own() -> None:
-    assert fence(["the same"]) != fence(["the same"])
-
-
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_a_uri_names_any_corpus_and_key(corpus: str, key: str) -> None:
     try:

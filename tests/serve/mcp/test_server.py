@@ -198,17 +198,13 @@ def test_the_verbs_that_write_need_a_token_that_writes(settings: ServeSettings) 
                 tools[name].function(call, note="Basil")
 
 
-@pytest.mark.parametrize("domain", [one.name for one in registry().domains])
-def test_a_client_that_names_a_domain_gets_eight_more_tools_at_most(domain: str) -> None:
-    assert 1 <= len(domain_tools([domain], read_only=False)) <= 8
-
-
 def test_every_domain_offers_its_verbs() -> None:
     names = [domain.name for domain in registry().domains]
     tools = domain_tools(names, read_only=True)
 
     assert len({tool.name for tool in tools}) == len(tools)
     assert {tool.name.split("_")[0] for tool in tools} == set(names)
+    assert all(1 <= len(domain_tools([name], read_only=False)) <= 8 for name in names), "a client's context is short"
     for tool in tools:
         signature = tool.signature()
         assert signature.output_schema["type"] == "object"

@@ -27,6 +27,11 @@ addEventListener("securitypolicyviolation", (event) => violations.push([event.vi
 """
 
 
+def check_width(page: Page) -> None:
+    """Nothing of the page is wider than its window."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
+
+
 class Service:
     """A service in a thread of this process, which can be stopped and started again at the same port."""
 

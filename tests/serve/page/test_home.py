@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import zipfile
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import quote
 
+import docx
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from pipeline import HopRank, KnowledgeEdge, KnowledgeNode
 from pipeline.db.catalogue import find_corpus
 from tests.answer.endpoint import chat_endpoint, says
-from tests.serve.page.conftest import WAIT_MILLISECONDS, Open, Service, Serving
+from tests.serve.page.conftest import WAIT_MILLISECONDS, Open, Service, Serving, check_width
 from tests.serve.proxy import proxying
 
 pytestmark = pytest.mark.slow
@@ -21,26 +21,12 @@ pytestmark = pytest.mark.slow
 QUESTION = "Who designed the Analytical Engine?"
 HIT = "#hits > .hit:not(.skeleton)"
 READER = "reads-alone-000001"
-DOCX = (
-    '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r>'
-    "<w:t>The Kittiwake lies at Halvey.</w:t></w:r></w:p></w:body></w:document>"
-)
 
 
 def word_file() -> bytes:
-    file = BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        kinds = "http://schemas.openxmlformats.org/package/2006"
-        main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-        part = f'<Override PartName="/word/document.xml" ContentType="{main}"/>'
-        archive.writestr("[Content_Types].xml", f'<Types xmlns="{kinds}/content-types">{part}</Types>')
-        office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
-        archive.writestr(
-            "_rels/.rels",
-            f'<Relationships xmlns="{kinds}/relationships">'
-            f'<Relationship Id="r" Type="{office}" Target="word/document.xml"/></Relationships>',
-        )
-        archive.writestr("word/document.xml", DOCX)
+    file, document = BytesIO(), docx.Document()
+    document.add_paragraph("The Kittiwake lies at Halvey.")
+    document.save(file)
     return file.getvalue()
 
 
@@ -256,7 +242,3 @@ def test_graphs_are_drawn_searched_and_lead_back_to_the_search(
         expect(page.locator(".graph-detail")).to_contain_text("← requires")
     finally:
         graph.drop()
-
-
-def check_width(page: Page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pipeline import HopRank
-from tests.serve.page.conftest import Open, Service
+from tests.serve.page.conftest import Open, Service, check_width
 
 pytestmark = pytest.mark.slow
 
@@ -164,10 +164,6 @@ def test_a_job_shows_its_progress_and_is_cancelled_and_retried(open_page: Open, 
     expect(job.locator("progress")).to_have_count(0)
     job.get_by_role("button", name="Retry").click()
     expect(job.locator(".state")).to_have_text(re.compile("queued|running"))
-
-
-def check_width(page: Page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
 
 
 def test_a_phone_needs_no_sideways_scrolling(open_page: Open, library: str, hostile: str) -> None:

@@ -67,12 +67,8 @@ def test_what_is_printed_of_a_corpus_is_harmless(run: Any, hostile: str, argumen
 
     assert output
     assert not OBEYED.search(output)
-
-
-def test_json_still_holds_the_text_as_it_is(run: Any, hostile: str) -> None:
-    items = run.json("search", "Who met Ada Lovelace?", "--corpus", hostile)["items"]
-
-    assert any("\x9b31m" in item["content"] for item in items)
+    if "search" in arguments and "--json" in arguments:
+        assert any("\x9b31m" in item["content"] for item in json.loads(output)["items"]), "the text as it is"
 
 
 @pytest.mark.parametrize("arguments", [("corpus", "stats"), ("corpus", "drop"), ("corpus", "export")])

@@ -36,10 +36,6 @@ def at(uri: str) -> Address:
     return Address(uri, "neo4j", "password", "neo4j")
 
 
-def test_a_server_that_is_right_is_verified_in_silence(address: Address) -> None:
-    verify(address)
-
-
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j", "bolt+s", "neo4j+ssc"])
 def test_a_port_that_nobody_answers_on_is_named(closed_port: int, scheme: str) -> None:
     uri = f"{scheme}://127.0.0.1:{closed_port}"
@@ -175,13 +171,6 @@ def test_an_older_version_is_refused_by_name(version: str) -> None:
     assert "2026.02" in caught.value.fix
 
 
-def test_a_client_knows_whether_its_server_has_gds(address: Address) -> None:
-    with Client(address) as client:
-        client.verify()
-
-        assert client.has_gds
-
-
 def test_written_adds_up_what_the_server_counts(address: Address) -> None:
     with Client(address) as client:
         assert not client.written
@@ -233,11 +222,6 @@ def test_a_stream_left_early_leaves_the_client_usable(client: Client) -> None:
 def test_a_query_is_run_in_its_mode(client: Client) -> None:
     with pytest.raises(neo4j.exceptions.ClientError):
         client.stream("delete_corpus", corpus="none").__next__()
-
-
-def test_an_unknown_query_is_a_mistake_of_the_program(client: Client) -> None:
-    with pytest.raises(KeyError):
-        client.read("no_such_query")
 
 
 def test_a_closed_client_says_so(address: Address) -> None:

@@ -44,10 +44,6 @@ def skills(hoprank: HopRank) -> Iterator[str]:
     graph.drop()
 
 
-def test_there_are_ten() -> None:
-    assert len(QUERIES) == 10
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_each_finds_something(

@@ -208,11 +208,6 @@ def test_a_new_corpus_that_another_model_made_first_is_refused_and_left_to_it(
     assert get_corpus(hoprank.client, corpus_name).fingerprint == "other@1/384"
 
 
-def test_what_is_unknown_can_not_be_dropped(hoprank: HopRank, left_as_it_was: None) -> None:
-    with pytest.raises(CorpusError, match="never-made"):
-        maintain.drop(hoprank.client, "never-made")
-
-
 @pytest.mark.slow
 def test_a_reader_of_a_corpus_that_is_dropped_is_told_so(
     hoprank: HopRank, corpus_name: str, jsonl: Jsonl, left_as_it_was: None

@@ -14,7 +14,6 @@ from pipeline import HopRank
 from pipeline.cli.app import app
 from pipeline.db.catalogue import get_corpus, list_corpora
 from pipeline.edges import EdgeKind
-from pipeline.errors import CorpusError
 from pipeline.flows import maintain
 from pipeline.progress import Progress
 from pipeline.settings import load_settings
@@ -157,8 +156,3 @@ def test_the_command_relinks_and_ingest_warns(server_environment: dict[str, str]
     assert "relink" not in silent.stderr
     assert "similar_threshold 0.2" in run("corpus", "stats", animals).stdout
     assert run("relink", f"{animals}-not").exit_code == 2
-
-
-def test_a_corpus_that_is_not_there_is_named(hoprank: HopRank) -> None:
-    with pytest.raises(CorpusError, match="no corpus 'nowhere'"):
-        hoprank.relink("nowhere")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,7 @@ from pipeline.db.corpus import _READINGS, open_corpus
 from pipeline.errors import CorpusError, Superseded, UnknownCorpus
 from pipeline.flows.maintain import drop, rename
 from pipeline.flows.search import Retriever, Retrievers
-from pipeline.retrieve.legs import Leg, Needs
-from pipeline.retrieve.reader import CorpusReader
-from pipeline.retrieve.steps import find_candidates
-from pipeline.retrieve.trace import RankingTrace
+from pipeline.retrieve.legs import Leg
 
 Jsonl = Callable[..., Path]
 
@@ -175,18 +171,6 @@ def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(
 
 
 @pytest.mark.slow
-def test_the_retriever_that_was_used_longest_ago_is_dropped(few: Retrievers, corpora: list[str]) -> None:
-    a, b, c = corpora
-    first, second = few.current(a), few.current(b)
-    few.call(a, Asking(SOMETHING))  # so b is the one that was used longest ago
-    third = few.current(c)
-
-    assert few.current(a) is first
-    assert few.current(c) is third
-    assert few.current(b) is not second
-
-
-@pytest.mark.slow
 def test_a_search_goes_on_with_a_retriever_that_was_dropped_meanwhile(few: Retrievers, corpora: list[str]) -> None:
     a, b, c = corpora
 
@@ -197,34 +181,3 @@ def test_a_search_goes_on_with_a_retriever_that_was_dropped_meanwhile(few: Retri
         return retriever.search("otter")
 
     assert few.call(a, search).items[0].content == f"The otter swims in {a}."
-
-
-@pytest.mark.slow
-def test_threads_that_search_more_corpora_than_are_kept_get_the_right_answers(
-    few: Retrievers, corpora: list[str]
-) -> None:
-    def ask(turn: int) -> bool:
-        name = corpora[turn % 3]
-        hits = few.call(name, lambda retriever: retriever.search("otter")).items
-        return [hit.content for hit in hits] == [f"The otter swims in {name}."]
-
-    with ThreadPoolExecutor(6) as pool:
-        assert all(pool.map(ask, range(30)))
-
-
-def test_the_query_of_questions_is_planned_beside_the_first_one_alone(
-    retrievers: Retrievers, corpora: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its text is the same for all corpora."""
-    asked: list[str] = []
-
-    def spy(reader: CorpusReader, trace: RankingTrace, needs: Needs) -> RankingTrace:
-        asked.append(trace.question)
-        return find_candidates(reader, trace, needs)
-
-    monkeypatch.setattr("pipeline.flows.search.find_candidates", spy)
-
-    for name in corpora:
-        assert retrievers.current(name).search("otter").hits
-
-    assert sorted(asked) == ["A question with Names", "otter", "otter", "otter"]

@@ -15,6 +15,14 @@ from pipeline.text.names import most_frequent
 
 Write = Callable[[Path, Mapping[str, str]], Path]
 Extract = Callable[..., tuple[list[ChunkNames], dict[str, str]]]
+Names = Callable[..., dict[str, ChunkNames]]
+Linked = Callable[..., dict[str, list[str]]]
+
+EVERYDAY = "the he it what was in by we met and is a of how to planet song here"
+
+
+def chunk(key: str, text: str, title: str = "", heading: str = "", ordinal: int = 0) -> Chunk:
+    return Chunk(f"{key}/{ordinal}", key, ordinal, text, title, heading, 0, len(text), 1, 1, 5)
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +61,25 @@ def extract() -> Extract:
         return named, {key: most_frequent(counts) for key, counts in spelled.items()}
 
     return names
+
+
+@pytest.fixture(scope="session")
+def names(extract: Extract) -> Names:
+    """What each chunk names, by its document; a chunk of everyday words makes sentence starts tell nothing."""
+
+    def find(*chunks: Chunk, shared_by: int = 8) -> dict[str, ChunkNames]:
+        found, _ = extract([*chunks, chunk("everyday", EVERYDAY)], shared_by)
+        return {named.chunk_id.split("/", 1)[0]: named for named in found}
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def linked(names: Names) -> Linked:
+    """The documents that each chunk refers to, of those that do."""
+
+    def find(*chunks: Chunk, shared_by: int = 8) -> dict[str, list[str]]:
+        found = names(*chunks, shared_by=shared_by).items()
+        return {key: [link.document_key for link in named.titles] for key, named in found if named.titles}
+
+    return find

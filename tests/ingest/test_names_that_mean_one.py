@@ -6,46 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.ingest.entities.extract import ChunkNames, TitleLink
-from pipeline.records import Chunk
+from pipeline.ingest.entities.extract import TitleLink
+from tests.ingest.conftest import Linked, Names, chunk
 
-EVERYDAY = "the he it what was in by we met and is a of how to planet song here"
-
-Names = Callable[..., dict[str, ChunkNames]]
 Mentioned = Callable[..., dict[str, list[str]]]
-Linked = Callable[..., dict[str, list[str]]]
-
-
-def chunk(key: str, text: str, title: str = "") -> Chunk:
-    return Chunk(f"{key}/0", key, 0, text, title, "", 0, len(text), 1, 1, 5)
-
-
-@pytest.fixture(scope="module")
-def names(extract: Callable[..., tuple[list[ChunkNames], dict[str, str]]]) -> Names:
-    """What each chunk names, by its document; a chunk of everyday words makes sentence starts tell nothing."""
-
-    def find(*chunks: Chunk) -> dict[str, ChunkNames]:
-        found, _ = extract([*chunks, chunk("everyday", EVERYDAY)])
-        return {named.chunk_id.split("/", 1)[0]: named for named in found}
-
-    return find
 
 
 @pytest.fixture(scope="module")
 def mentioned(names: Names) -> Mentioned:
     """The keys of the entities in each chunk."""
     return lambda *chunks: {key: [one.key for one in named.mentions] for key, named in names(*chunks).items()}
-
-
-@pytest.fixture(scope="module")
-def linked(names: Names) -> Linked:
-    """The documents that each chunk refers to, of those that do."""
-
-    def find(*chunks: Chunk) -> dict[str, list[str]]:
-        found = names(*chunks).items()
-        return {key: [link.document_key for link in named.titles] for key, named in found if named.titles}
-
-    return find
 
 
 def test_initials_are_one_name_however_they_are_set(mentioned: Mentioned, linked: Linked) -> None:

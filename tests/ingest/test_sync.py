@@ -77,29 +77,6 @@ def test_a_sync_leaves_the_graph_of_a_fresh_ingest(
     assert (summary.done.documents, summary.done.changed) == (4, 3)
 
 
-@pytest.mark.slow
-def test_what_was_removed_answers_no_more(hoprank: HopRank, corpus_name: str, notes: Path) -> None:
-    hoprank.sync(notes, corpus=corpus_name)
-    (notes / "po.md").unlink()
-
-    hoprank.sync(notes, corpus=corpus_name)
-
-    for leg in ("hoprank", "vector", "fulltext", "bm25", "hops", "graph"):
-        found = hoprank.search("What passes Turin, the Po?", corpus=corpus_name, leg=leg).items
-        assert "po.md" not in {item.metadata["document"] for item in found}
-
-
-def test_the_same_again_writes_nothing(hoprank: HopRank, corpus_name: str, notes: Path) -> None:
-    hoprank.sync(notes, corpus=corpus_name)
-    written = hoprank.client.written
-
-    summary = hoprank.sync(notes, corpus=corpus_name)
-
-    assert not summary.plan
-    assert summary.plan.unchanged == 4
-    assert hoprank.client.written == written
-
-
 def test_a_folder_that_was_moved_is_unchanged_but_for_its_paths(
     hoprank: HopRank, corpus_name: str, notes: Path
 ) -> None:
@@ -153,13 +130,3 @@ def test_an_empty_folder_takes_not_all_away(hoprank: HopRank, corpus_name: str, 
 
     assert "corpus drop" in caught.value.fix
     assert get_corpus(hoprank.client, corpus_name).documents == 4
-
-
-@pytest.mark.slow
-def test_documents_are_deleted_by_key(hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf) -> None:
-    hoprank.sync(notes, corpus=corpus_name)
-
-    outcome = hoprank.delete(["po.md", "ada.md"], corpus_name)
-
-    assert outcome.documents == 2
-    assert {key for key, *_ in graph_of(corpus_name)["documents"]} == {"babbage.md", "turin.md"}

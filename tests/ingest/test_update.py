@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import neo4j
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus
-from pipeline.db.client import Client
 from pipeline.errors import CorpusError
 from tests.graph_dump import Dump
 
@@ -158,44 +156,6 @@ def test_two_steps_give_the_graph_of_one(
         assert after(hoprank, graph_of, name, write(folder, NOTES)) == whole
 
 
-def test_a_changed_document_replaces_its_own_chunks_and_no_others(
-    hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, whole: Dump, write: Write
-) -> None:
-    hoprank.ingest(notes, corpus=corpus_name)
-    write(notes, {"tides.md": "# Ebb and Flow\n\nMary Somerville wrote of the Moon."})
-
-    summary = hoprank.ingest(notes, corpus=corpus_name)
-
-    graph = below(notes, graph_of(corpus_name))
-    assert (summary.changed, summary.unchanged) == (1, 9)
-    assert {chunk for chunk in graph["chunks"] if chunk[0] != "tides.md"} == {
-        chunk for chunk in whole["chunks"] if chunk[0] != "tides.md"
-    }
-    assert {chunk[3] for chunk in graph["chunks"] if chunk[0] == "tides.md"} == {"Ebb and Flow"}
-    assert "moon" in {key for key, _ in graph["entities"]}
-    assert "leftovers" not in graph
-
-    write(notes, {"tides.md": NOTES["tides.md"]})
-    assert after(hoprank, graph_of, corpus_name, notes) == whole
-
-
-@pytest.mark.slow
-def test_a_new_title_is_written_though_the_text_is_the_same(
-    hoprank: HopRank, corpus_name: str, tmp_path: Path, graph_of: GraphOf, new_corpus: Callable[[], Any], write: Write
-) -> None:
-    before = {"a.txt": "They met in May.", "b.jsonl": '{"id": "b", "title": "Old Name", "text": "The same text."}\n'}
-    later = {"b.jsonl": '{"id": "b", "title": "May", "text": "The same text."}\n'}
-    folder = write(tmp_path / "titles", before)
-    hoprank.ingest(folder, corpus=corpus_name)
-
-    changed = after(hoprank, graph_of, corpus_name, write(folder, later))
-
-    with new_corpus() as fresh:
-        assert changed == after(hoprank, graph_of, fresh, folder)
-    assert {chunk[3] for chunk in changed["chunks"]} == {"a", "May"}
-    assert (("a.txt", 0), "b", 1, 12) in changed["REFERS_TO"]
-
-
 def test_documents_that_are_not_given_stay(
     hoprank: HopRank, corpus_name: str, notes: Path, graph_of: GraphOf, whole: Dump
 ) -> None:
@@ -211,22 +171,10 @@ def test_a_removed_document_leaves_no_trace(
     notes: Path,
     graph_of: GraphOf,
     new_corpus: Callable[[], Any],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hoprank.ingest(notes, corpus=corpus_name)
-    asked: list[str] = []
-    stream = Client.stream
-
-    def spy(client: Client, name: str, /, *rest: Any, **named: Any) -> Iterator[neo4j.Record]:
-        asked.append(name)
-        return stream(client, name, *rest, **named)
-
-    monkeypatch.setattr(Client, "stream", spy)
 
     outcome = hoprank.delete(["london.md", "blank"], corpus=corpus_name)
-
-    monkeypatch.undo()
-    assert asked.count("stored_documents") == 1
 
     graph = below(notes, graph_of(corpus_name))
     (notes / "london.md").unlink()

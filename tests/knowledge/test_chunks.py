@@ -42,20 +42,22 @@ def test_cosine_links_what_is_alike_enough(graph: KnowledgeGraph) -> None:
     assert not any(edge.directed for edge in edges)
 
 
-@pytest.mark.parametrize(("threshold", "expected"), [(0.5, {"ab", "bc", "ac"}), (0.9, set()), (-1, {"ab", "bc", "ac"})])
-def test_the_threshold_decides(graph: KnowledgeGraph, threshold: float, expected: set[str]) -> None:
-    graph.add_nodes_from_chunks([chunk("a", 0), chunk("b", 30), chunk("c", 60)], edge_options=CosineEdges(threshold))
+@pytest.mark.parametrize(
+    ("degrees", "options", "expected"),
+    [
+        ((0, 30, 60), CosineEdges(0.5), {"ab", "bc", "ac"}),
+        ((0, 30, 60), CosineEdges(0.9), set()),
+        ((0, 30, 60), CosineEdges(-1), {"ab", "bc", "ac"}),
+        ((0, 60), CosineEdges(0.5), {"ab"}),  # just met
+        ((0, 10, 30, 35), CosineEdges(0.5, top_k=1), {"ab", "cd"}),
+    ],
+)
+def test_the_threshold_and_the_nearest_decide(
+    graph: KnowledgeGraph, degrees: tuple[int, ...], options: CosineEdges, expected: set[str]
+) -> None:
+    graph.add_nodes_from_chunks(map(chunk, "abcd", degrees), edge_options=options)
 
     assert pairs(list(graph.edges())).keys() == expected
-
-
-def test_a_threshold_that_is_just_met_is_met(graph: KnowledgeGraph) -> None:
-    graph.add_nodes_from_chunks(
-        [GraphChunk(id="a", embedding=[1.0, 0.0]), GraphChunk(id="b", embedding=[0.6, 0.8])],
-        edge_options=CosineEdges(0.6),
-    )
-
-    assert pairs(list(graph.edges())) == {"ab": 0.6}
 
 
 def test_later_chunks_are_linked_to_earlier_ones(graph: KnowledgeGraph) -> None:
@@ -63,14 +65,6 @@ def test_later_chunks_are_linked_to_earlier_ones(graph: KnowledgeGraph) -> None:
     graph.add_nodes_from_chunks([chunk("b", 30)])
 
     assert pairs(list(graph.edges())).keys() == {"ab"}
-
-
-def test_top_k_keeps_the_nearest(graph: KnowledgeGraph) -> None:
-    graph.add_nodes_from_chunks(
-        [chunk("a", 0), chunk("b", 10), chunk("c", 30), chunk("d", 35)], edge_options=CosineEdges(0.5, top_k=1)
-    )
-
-    assert pairs(list(graph.edges())).keys() == {"ab", "cd"}
 
 
 def test_all_pairs_are_found_across_blocks(graph: KnowledgeGraph) -> None:

@@ -45,12 +45,6 @@ def test_a_zombie_does_not_serve(tmp_path: Path, lookalike: subprocess.Popen[byt
     assert read_state(tmp_path / "server.json") is None
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"pid": 1}', '{"pid": 999999999, "port": 1, "since": 1}'])
-def test_a_state_that_says_nothing_useful_is_none(tmp_path: Path, content: str) -> None:
-    (tmp_path / "server.json").write_text(content)
-    assert read_state(tmp_path / "server.json") is None
-
-
 def test_a_process_of_another_home_is_none(tmp_path: Path, lookalike: subprocess.Popen[bytes]) -> None:
     other = tmp_path / "other"
     other.mkdir()

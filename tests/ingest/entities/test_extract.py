@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -11,39 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.ingest.entities.extract import ChunkNames, Mention, TitleLink
 from pipeline.records import Chunk
-
-EVERYDAY = "the he it what was in by we met and is a of how to planet song here"
-
-
-def chunk(key: str, text: str, title: str = "", heading: str = "", ordinal: int = 0) -> Chunk:
-    return Chunk(f"{key}/{ordinal}", key, ordinal, text, title, heading, 0, len(text), 1, 1, 5)
-
-
-Extract = Callable[..., tuple[list[ChunkNames], dict[str, str]]]
-Names = Callable[..., dict[str, ChunkNames]]
-Linked = Callable[..., dict[str, list[str]]]
-
-
-@pytest.fixture(scope="module")
-def names(extract: Extract) -> Names:
-    """What each chunk names, by its document; a chunk of everyday words makes sentence starts tell nothing."""
-
-    def find(*chunks: Chunk, shared_by: int = 8) -> dict[str, ChunkNames]:
-        found, _ = extract([*chunks, chunk("everyday", EVERYDAY)], shared_by)
-        return {named.chunk_id.split("/", 1)[0]: named for named in found}
-
-    return find
-
-
-@pytest.fixture(scope="module")
-def linked(names: Names) -> Linked:
-    """The documents that each chunk refers to, of those that do."""
-
-    def find(*chunks: Chunk, shared_by: int = 8) -> dict[str, list[str]]:
-        found = names(*chunks, shared_by=shared_by).items()
-        return {key: [link.document_key for link in named.titles] for key, named in found if named.titles}
-
-    return find
+from tests.ingest.conftest import Extract, Linked, Names, chunk
 
 
 def keys(named: ChunkNames) -> list[str]:
@@ -77,35 +44,33 @@ def test_a_text_that_names_a_title_links_to_its_document_but_not_to_its_own(name
     assert names(ada, charles)["charles"].titles == (TitleLink("ada", 1, 7),)
 
 
-def test_the_longest_title_wins(linked: Linked) -> None:
-    assert linked(
-        chunk("york", "", "York"),
-        chunk("new", "", "New York"),
-        chunk("times", "", "New York Times"),
-        chunk("a", "in the New York Times"),
-        chunk("b", "in New York by the Times"),
-        chunk("c", "in New Yorkshire by York"),
-    ) == {"a": ["times"], "b": ["new"], "c": ["york"]}
+@pytest.mark.parametrize(
+    ("titles", "texts", "found"),
+    [
+        pytest.param(
+            {"york": "York", "new": "New York", "times": "New York Times"},
+            {"a": "in the New York Times", "b": "in New York by the Times", "c": "in New Yorkshire by York"},
+            {"a": ["times"], "b": ["new"], "c": ["york"]},
+            id="the longest wins",
+        ),
+        pytest.param({"a": "Ada", "b": "Babbage"}, {"c": "by Ada Babbage"}, {"c": ["a", "b"]}, id="touching"),
+        pytest.param(
+            {"planet": "Mercury (planet)"},
+            {"plain": "we met Mercury here", "full": "we met Mercury (planet) here"},
+            {"plain": ["planet"], "full": ["planet"]},
+            id="disambiguated",
+        ),
+        pytest.param(
+            {"a": "Smile (song)", "b": "Smile (album)"}, {"c": "he made Smile"}, {"c": ["a", "b"]}, id="of one name"
+        ),
+    ],
+)
+def test_titles_in_texts_lead_to_their_documents(
+    linked: Linked, titles: dict[str, str], texts: dict[str, str], found: dict[str, list[str]]
+) -> None:
+    chunks = [chunk(key, "", title) for key, title in titles.items()]
 
-
-def test_titles_that_touch_are_both_found(linked: Linked) -> None:
-    assert linked(chunk("a", "", "Ada"), chunk("b", "", "Babbage"), chunk("c", "by Ada Babbage")) == {"c": ["a", "b"]}
-
-
-def test_a_disambiguated_title_is_found_by_both_its_forms(linked: Linked) -> None:
-    found = linked(
-        chunk("planet", "", "Mercury (planet)"),
-        chunk("plain", "we met Mercury here"),
-        chunk("full", "we met Mercury (planet) here"),
-    )
-
-    assert found == {"plain": ["planet"], "full": ["planet"]}
-
-
-def test_documents_of_one_title_are_all_linked(linked: Linked) -> None:
-    assert linked(chunk("a", "", "Smile (song)"), chunk("b", "", "Smile (album)"), chunk("c", "he made Smile")) == {
-        "c": ["a", "b"]
-    }
+    assert linked(*chunks, *(chunk(key, text) for key, text in texts.items())) == found
 
 
 @pytest.mark.parametrize(("sharers", "expected"), [(3, {"z": ["d0", "d1", "d2"]}), (4, {})])
@@ -149,17 +114,17 @@ def test_a_heading_of_several_words_is_a_name_but_links_to_no_document(names: Na
     assert found["other"].titles == ()
 
 
-def test_a_span_within_a_title_is_not_counted_twice(names: Names) -> None:
-    assert keys(names(chunk("a", "", "University of Oxford"), chunk("b", "the University of Oxford"))["b"]) == [
-        "university of oxford"
-    ]
-
-
-def test_a_span_that_is_longer_than_the_title_in_it_is_a_name_too(names: Names) -> None:
-    assert keys(names(chunk("a", "", "Oxford"), chunk("b", "the Oxford English Dictionary"))["b"]) == [
-        "oxford",
-        "oxford english dictionary",
-    ]
+@pytest.mark.parametrize(
+    ("title", "text", "found"),
+    [
+        ("University of Oxford", "the University of Oxford", ["university of oxford"]),
+        ("Oxford", "the Oxford English Dictionary", ["oxford", "oxford english dictionary"]),
+    ],
+)
+def test_a_span_within_a_title_is_not_counted_but_a_longer_one_is(
+    names: Names, title: str, text: str, found: list[str]
+) -> None:
+    assert keys(names(chunk("a", "", title), chunk("b", text))["b"]) == found
 
 
 def test_an_entity_is_spelled_as_it_mostly_is(extract: Extract) -> None:

@@ -129,15 +129,11 @@ def test_an_update_finds_what_a_new_corpus_finds_and_names_change_in_affected_ch
         assert all(one in lexicon.affected for one in changed)
 
 
-def test_a_new_corpus_affects_no_other_chunks() -> None:
-    assert not Graph().update({}, {"a": ("Turin", "The river rose.")}).affected
-
-
 def test_an_update_that_decides_nothing_new_affects_no_chunk() -> None:
     graph = Graph()
     documents = {"a": ("Turin", "Ada Lovelace wrote notes."), "b": ("River", "A river rises.")}
-    graph.update({}, documents)
 
+    assert not graph.update({}, documents).affected
     assert not graph.update(documents, documents).affected
 
 

@@ -13,13 +13,14 @@ from typer import Argument, Option
 
 import pipeline
 from pipeline.cli import completion
-from pipeline.cli.connection import connected
+from pipeline.cli.connection import connected, corpus_or_only
 from pipeline.cli.deferred import catalogue, parse
 from pipeline.cli.deferred import settings as all_settings
 from pipeline.edges import MOST_HOPS
 from pipeline.errors import ConfigurationError, FilterError, InputError
 from pipeline.files import Unreadable, parse_json
 from pipeline.retrieve.legs import Leg
+from pipeline.retrieve.window import Expand
 
 Corpus = Annotated[str, Option("--corpus", "-c", metavar="NAME", help="The corpus.", autocompletion=completion.corpora)]
 AnyCorpus = Annotated[
@@ -155,6 +156,31 @@ class Run:
     def connect(self) -> pipeline.HopRank:
         """Return a connection by these settings."""
         return connected(self.read())
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Options on the passages of a corpus that make a context."""
+
+    corpus: AnyCorpus = None
+    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many hits they are from.")] = 20
+    filters: Filters = None
+    expand: Annotated[
+        Expand,
+        Option(
+            "--expand",
+            help="Add to the best hits what stands around them, in half of the tokens: the chunks before and after, or"
+            " the rest of the section.",
+        ),
+    ] = Expand.NONE
+    min_relevance: MinRelevance = None
+
+    def asked(self, hoprank: pipeline.HopRank, conditions: Any) -> dict[str, Any]:
+        """Return the arguments of ``hoprank.context``; ``conditions`` is the filter. Raises InputError."""
+        least = read_relevance(self.min_relevance, hoprank.settings.retrieve.known_relevance)
+        corpus = corpus_or_only(hoprank.client, self.corpus)
+        more = {"top_k": self.top_k, "expand": self.expand, "min_relevance": least}
+        return {"corpus": corpus, "filters": conditions, **more}
 
 
 Reading = Annotated[Run, "as_json", "settings"]

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from pipeline.cli.connection import corpus_or_only
 from pipeline.cli.deferred import chat, prompt
 from pipeline.cli.deferred import question as questions
-from pipeline.cli.options import AnyCorpus, Filters, MinRelevance, Reading, Run, read_filter, read_relevance
+from pipeline.cli.options import Passages, Reading, Run, read_filter
 from pipeline.cli.views.answer import request_text, show_answer
 from pipeline.cli.views.hits import warn_of_search
 from pipeline.cli.views.output import print_json, say, spinner, warn
 from pipeline.errors import ConfigurationError
-from pipeline.retrieve.window import Expand
 
 if TYPE_CHECKING:
     from pipeline.api import HopRank
@@ -24,19 +22,13 @@ if TYPE_CHECKING:
 
 def ask(
     question: Annotated[str, Argument(metavar="QUESTION", help="What the model shall answer from the corpus.")],
-    corpus: AnyCorpus = None,
+    passages: Passages = Passages(),
     tokens: Annotated[
         int | None,
         Option(
             "--tokens", "-t", min=1, help="How many tokens the passages may take in all.", show_default="ask.tokens"
         ),
     ] = None,
-    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many hits they are from.")] = 20,
-    filters: Filters = None,
-    expand: Annotated[
-        Expand, Option("--expand", help="Add to the best hits what stands around them, in half of the tokens.")
-    ] = Expand.NONE,
-    min_relevance: MinRelevance = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Print what would be sent, and send nothing.")] = False,
     run: Reading = Run(),
 ) -> None:
@@ -45,11 +37,10 @@ def ask(
     `hoprank help ask` shows how to set one up. Without one, this prints what it would send.
     """
     questions.refuse_empty(question)
-    options = {"tokens": tokens, "top_k": top_k, "filters": read_filter(filters), "expand": expand}
+    conditions = read_filter(passages.filters)
     with run.connect() as hoprank:
-        options["corpus"] = corpus_or_only(hoprank.client, corpus)
+        options = {"tokens": tokens, **passages.asked(hoprank, conditions)}
         known = hoprank.settings.retrieve.known_relevance
-        options["min_relevance"] = read_relevance(min_relevance, known)
         settings = hoprank.settings.ask
         missing = _missing(settings)
         if missing or dry_run:

@@ -16,7 +16,7 @@ from typer import Argument, Option
 from pipeline.cli.connection import connected_client
 from pipeline.cli.deferred import backups, catalogue, embedded
 from pipeline.cli.deferred import settings as all_settings
-from pipeline.cli.options import Yes, confirm, read_settings
+from pipeline.cli.options import Json, Yes, confirm, read_settings
 from pipeline.cli.views.output import say
 from pipeline.cli.views.progress import show_startup, status_lines
 from pipeline.errors import ConfigurationError, InputError
@@ -27,8 +27,6 @@ app = typer.Typer(
     " commands are seldom needed. With NEO4J_URI set, that server is used instead and there is nothing to start.",
     no_args_is_help=True,
 )
-
-Json = Annotated[bool, Option("--json", help="Print JSON.")]
 
 _FOLLOW_SECONDS = 0.5
 """Between two looks at a log; chosen by hand: a reader sees no delay, and a look costs next to nothing."""

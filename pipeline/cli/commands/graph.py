@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +47,27 @@ NodeTypes = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Seen:
+    """Options on what of a graph is seen, and how that is printed; each command takes those that it can use."""
+
+    types: EdgeTypes = None
+    direction: Way = "both"
+    limit: Limit = 100
+    as_of: AsOf = None
+    known_at: KnownAt = None
+    as_json: Json = False
+
+    def of(self, client: Client, name: str) -> pipeline.KnowledgeGraph:
+        """Return the graph or the corpus of that name, as it was at that time."""
+        graph = explore.open_graph(client, name)
+        return graph.at(self.as_of, self.known_at) if self.as_of or self.known_at else graph
+
+
+Listed = Annotated[Seen, "limit", "as_of", "known_at", "as_json"]
+Led = Annotated[Seen, "types", "direction", "as_of", "known_at", "as_json"]
+
+
 @app.command("list")
 def list_(
     name: Annotated[
@@ -63,45 +85,32 @@ def list_(
         Option("--where", metavar="NAME=VALUE", help="Only nodes whose property is, or holds, this; repeatable."),
     ] = None,
     important: Annotated[bool, Option("--important", help="By PageRank, the most important first.")] = False,
-    limit: Limit = 100,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: Json = False,
+    seen: Listed = Seen(),
 ) -> None:
     """List the graphs, with what each holds; or the nodes of one, by id."""
     properties = dict(map(_property, where or ()))
     with connected_client(read_settings()) as client:
         if name is not None:
-            graph = _at(client, name, as_of, known_at)
-            nodes = explore.list_nodes(graph, types, limit, label=label, properties=properties, by_importance=important)
+            chosen = {"label": label, "properties": properties, "by_importance": important}
+            nodes = explore.list_nodes(seen.of(client, name), types, seen.limit, **chosen)
             documents = [{**_node(node), "properties": dict(node.properties)} for node in nodes]
-            deliver(nodes, as_json, nodes_table, f"{name} has no such node.", document=documents)
+            deliver(nodes, seen.as_json, nodes_table, f"{name} has no such node.", document=documents)
             return
         graphs = catalogue.list_graphs(client)
     document = [{"name": graph.name, "nodes": nodes, "created_at": graph.created_at} for graph, nodes in graphs]
     none = "There is no graph yet; `hoprank skills build DIR` and `hoprank graph import FILE` make one."
-    deliver(graphs, as_json, graphs_table, none, document=document)
+    deliver(graphs, seen.as_json, graphs_table, none, document=document)
 
 
 @app.command()
-def near(
-    name: Name,
-    node: Node,
-    depth: Depth = 1,
-    types: EdgeTypes = None,
-    direction: Way = "both",
-    limit: Limit = 50,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: Json = False,
-) -> None:
+def near(name: Name, node: Node, depth: Depth = 1, seen: Seen = Seen(limit=50)) -> None:
     """List the nodes around a node, nearest first."""
     with connected_client(read_settings()) as client:
-        graph = _at(client, name, as_of, known_at)
-        start = explore.find_node(graph, node)
-        found = explore.near(graph, start.id, depth, limit=limit, types=types, direction=direction)
+        graph = seen.of(client, name)
+        start = explore.find_node(graph, node).id
+        found = explore.near(graph, start, depth, limit=seen.limit, types=seen.types, direction=seen.direction)
     documents = [{**_node(one.node), "hops": one.hops, "score": one.score} for one in found]
-    deliver(found, as_json, near_table, f"No edge leads on from {node}.", document=documents)
+    deliver(found, seen.as_json, near_table, f"No edge leads on from {node}.", document=documents)
 
 
 @app.command()
@@ -114,22 +123,17 @@ def edges(
         int | None,
         Option("--depth", min=1, max=MOST_HOPS, help="All among the nodes this near.", show_default="the node's own"),
     ] = None,
-    types: EdgeTypes = None,
-    direction: Way = "both",
-    limit: Limit = 100,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: Json = False,
+    seen: Seen = Seen(),
 ) -> None:
     """List the edges of a node, or of the whole graph, heaviest first, with what they say."""
     with connected_client(read_settings()) as client:
-        graph = _at(client, name, as_of, known_at)
+        graph = seen.of(client, name)
         start = None if node is None else explore.find_node(graph, node).id
-        found = explore.list_edges(graph, start, depth, types=types, direction=direction, limit=limit)
+        found = explore.list_edges(graph, start, depth, types=seen.types, direction=seen.direction, limit=seen.limit)
         ids = dict.fromkeys(end for edge in found for end in (edge.source, edge.target))
         names = {one.id: explore.name_of(one) for one in graph.get_nodes(list(ids))}
     none = f"{name} has no such edge."
-    deliver(found, as_json, lambda it: edges_table(it, names), none, document=list(map(_edge, found)))
+    deliver(found, seen.as_json, lambda it: edges_table(it, names), none, document=list(map(_edge, found)))
 
 
 @app.command()
@@ -138,21 +142,17 @@ def path(
     source: Annotated[str, Argument(metavar="FROM", help="The id or the name of a node.")],
     target: Annotated[str, Argument(metavar="TO", help="Another one.")],
     depth: Depth = 6,
-    types: EdgeTypes = None,
-    direction: Way = "both",
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    as_json: Json = False,
+    seen: Led = Seen(),
 ) -> None:
     """Print a path with the fewest edges between two nodes, and the types of the edges of each step."""
     with connected_client(read_settings()) as client:
-        graph = _at(client, name, as_of, known_at)
+        graph = seen.of(client, name)
         start, goal = (explore.find_node(graph, given).id for given in (source, target))
-        found = explore.path(graph, start, goal, depth, types=types, direction=direction)
+        found = explore.path(graph, start, goal, depth, types=seen.types, direction=seen.direction)
     steps = [[edge.type for edge in step] for step in found.steps]
     document = {"nodes": [_node(node) for node in found.nodes], "steps": steps}
     none = f"No path of {counted(depth, 'edge')} leads from {source} to {target}."
-    deliver(found, as_json, path_view, none, is_empty=not found.nodes, document=document)
+    deliver(found, seen.as_json, path_view, none, is_empty=not found.nodes, document=document)
 
 
 @app.command("import")
@@ -215,11 +215,6 @@ def drop(
         confirm(f"Drop {name!r}?", yes)
         graph_catalogue.drop_graph(client, graph)
     say(f"Dropped {name}.")
-
-
-def _at(client: Client, name: str, as_of: str | None, known_at: str | None) -> pipeline.KnowledgeGraph:
-    graph = explore.open_graph(client, name)
-    return graph.at(as_of, known_at) if as_of or known_at else graph
 
 
 def _node(node: pipeline.KnowledgeNode) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pipeline.cli.options import (
     Embedding,
     Filters,
     MinRelevance,
+    Passages,
     Run,
     TopK,
     read_filter,
@@ -23,7 +24,6 @@ from pipeline.cli.views.output import print_json, say, spinner, warn
 from pipeline.errors import InputError
 from pipeline.registry import search_by_route
 from pipeline.retrieve.legs import Leg
-from pipeline.retrieve.window import Expand
 from pipeline.text.plain import plain
 
 
@@ -97,41 +97,26 @@ def search(
 
 def context(
     question: Annotated[str, Argument(metavar="QUESTION", help="What the passages are to answer.")],
-    corpus: AnyCorpus = None,
+    passages: Passages = Passages(),
     tokens: Annotated[
         int, Option("--tokens", "-t", min=1, help="How many tokens of the embedding model they may take in all.")
     ] = 2000,
-    top_k: Annotated[int, Option("--top-k", "-k", "--limit", "-n", min=1, help="How many hits they are from.")] = 20,
-    filters: Filters = None,
-    expand: Annotated[
-        Expand,
-        Option(
-            "--expand",
-            help="Add to the best hits what stands around them, in half of the tokens: the chunks before and after, or"
-            " the rest of the section.",
-        ),
-    ] = Expand.NONE,
-    min_relevance: MinRelevance = None,
     run: Embedding = Run(),
 ) -> None:
     """Print passages for a language model as Markdown: numbered, with sources, in the order of a chain."""
     questions.refuse_empty(question)
-    conditions = read_filter(filters)
+    conditions = read_filter(passages.filters)
     with run.connect() as hoprank:
-        name = corpus_or_only(hoprank.client, corpus)
-        known = hoprank.settings.retrieve.known_relevance
+        asked = passages.asked(hoprank, conditions)
         with spinner("Searching"):
-            least = read_relevance(min_relevance, known)
-            options = {"tokens": tokens, "top_k": top_k, "filters": conditions, "expand": expand}
-            options |= {"min_relevance": least}
-            result = hoprank.context(question, corpus=name, **options)
+            result = hoprank.context(question, tokens=tokens, **asked)
         # Printed before the connection closes, which waits for a projection that the search began.
-        warn_of_search(result.metadata, known)
+        warn_of_search(result.metadata, hoprank.settings.retrieve.known_relevance)
         if run.as_json:
             print_json(result.to_json())
         elif result.passages:
             say(result.to_markdown(), end="")
         else:
             reason = f"has room in {tokens:,} tokens" if result.left_out else "answers this"
-            warn(f"Nothing in the corpus {name} {reason}.")
-            warn_if_unfinished(hoprank.client, name)
+            warn(f"Nothing in the corpus {asked['corpus']} {reason}.")
+            warn_if_unfinished(hoprank.client, asked["corpus"])

@@ -5,9 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, JsonValue
 from pydantic.json_schema import SkipJsonSchema
 
+from pipeline.flows.documents import DocumentEntry
+from pipeline.records import LegRank, Reasons
+from pipeline.retrieve.context import Passage
 from pipeline.retrieve.legs import Leg
 from pipeline.retrieve.window import Expand
-from pipeline.serve.jobs.records import Kind, State
+from pipeline.serve.jobs.records import Advance, Kind, State
 
 CorpusName = Annotated[str, Field(min_length=1, max_length=200, description="Name of a corpus.", examples=["docs"])]
 Question = Annotated[str, Field(min_length=1, description="The question.", examples=["Who founded the yard?"])]
@@ -43,30 +46,31 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class SearchRequest(Body):
-    """A question, and how to search for it. ``leg`` ranks instead of the fused whole, ``hoprank``."""
+class Asked(Body):
+    """A question, and which passages of a corpus may answer it."""
 
     query: Question
     corpus: CorpusName = "default"
     top_k: int = Field(default=10, ge=1, description="Number of passages.")
     filters: Filters = None
+    min_relevance: MinRelevance = None
+
+
+class SearchRequest(Asked):
+    """A question, and how to search for it. ``leg`` ranks instead of the fused whole, ``hoprank``."""
+
     leg: Leg = Leg.WHOLE
     explain: bool = Field(default=False, description="Add the path that led to each passage.")
-    min_relevance: MinRelevance = None
     excerpts: bool = Field(default=False, description="Add the sentences of each passage that answer best.")
 
 
-class _OfContext(Body):
+class _OfContext(Asked):
     """A question, and which passages make its context."""
 
-    query: Question
-    corpus: CorpusName = "default"
     top_k: int = Field(default=20, ge=1)
-    filters: Filters = None
     expand: Expand = Field(
         default=Expand.NONE, description="What stands around the best passages, in half of the tokens."
     )
-    min_relevance: MinRelevance = None
 
 
 class ContextRequest(_OfContext):
@@ -92,22 +96,6 @@ class Asking(BaseModel):
     model: str | None
 
 
-class Place(BaseModel):
-    """The rank of a passage in a leg, its raw score there, and the share of its fused score that comes from the leg."""
-
-    rank: int
-    score: float
-    share: float
-
-
-class ReasonsModel(BaseModel):
-    """The question's names and other words in a passage, and how far its cosine is beyond chance, in deviations."""
-
-    names: list[str]
-    words: list[str]
-    meaning: float | None
-
-
 class HitMetadata(BaseModel):
     """Source and rank of a passage. ``start`` and ``end`` count characters, lines count from 1."""
 
@@ -126,10 +114,10 @@ class HitMetadata(BaseModel):
     relevance: float | None = Field(description="Probability that the passage is relevant; null if it can't be told.")
     document_metadata: dict[str, Any]
     chunk_metadata: dict[str, Any]
-    legs: dict[str, Place]
+    legs: dict[str, LegRank]
     evidence: list[dict[str, Any]] | None = Field(default=None, description="With `explain`: the path to the passage.")
     features: dict[str, float] | None = Field(default=None, description="With `explain`: what each adds to the score.")
-    reasons: ReasonsModel | None = Field(default=None, description="With `explain`: what speaks for the passage.")
+    reasons: Reasons | None = Field(default=None, description="With `explain`: what speaks for the passage.")
     excerpt: str | None = Field(default=None, description="With `excerpts`: the sentences that answer, without markup.")
 
 
@@ -150,28 +138,11 @@ class SearchResponse(BaseModel):
     metadata: dict[str, Any]
 
 
-class PassageModel(BaseModel):
-    """A part of one document; ``after`` is the number of the earlier passage that ``tie`` relates it to."""
-
-    text: str
-    document: str
-    title: str
-    heading: str
-    source: str
-    path: str
-    line_start: int
-    line_end: int
-    rank: int
-    chunks: list[str]
-    after: int | None
-    tie: Any = None
-
-
 class ContextResponse(BaseModel):
     """Passages in reading order, and the same as Markdown with numbered sources."""
 
     question: str
-    passages: list[PassageModel]
+    passages: list[Passage]
     tokens: int
     budget: int
     left_out: int
@@ -222,25 +193,20 @@ class DegreePlot(BaseModel):
     degrees: dict[str, list[DegreeCount]]
 
 
-class DocumentEntryModel(BaseModel):
-    """A document in a list."""
+class DocumentPage(BaseModel):
+    """A page of documents; ``next`` is the value of ``after`` for the following page, null on the last."""
+
+    documents: list[DocumentEntry]
+    next: str | None
+
+
+class DocumentModel(BaseModel):
+    """A document with its text, the ids of its chunks, and the metadata of those that have any."""
 
     key: str
     title: str
     path: str
     metadata: dict[str, Any]
-
-
-class DocumentPage(BaseModel):
-    """A page of documents; ``next`` is the value of ``after`` for the following page, null on the last."""
-
-    documents: list[DocumentEntryModel]
-    next: str | None
-
-
-class DocumentModel(DocumentEntryModel):
-    """A document with its text, the ids of its chunks, and the metadata of those that have any."""
-
     text: str
     chunks: list[str]
     chunk_metadata: dict[str, dict[str, Any]] = Field(default_factory=dict)
@@ -271,16 +237,6 @@ class IngestSummaryModel(BaseModel):
     documents: int
     chunks: int
     entities: int
-
-
-class RemovalModel(BaseModel):
-    """A corpus after a removal: what it holds."""
-
-    generation: int
-    documents: int
-    chunks: int
-    entities: int
-    edges: dict[str, int]
 
 
 class _Documents(Body):
@@ -347,14 +303,6 @@ class JudgementModel(BaseModel):
     relevance: float
 
 
-class AdvanceModel(BaseModel):
-    """Progress of a running job."""
-
-    stage: str
-    done: int
-    total: int | None
-
-
 class JobProblem(BaseModel):
     """The error that ended a job, or for which it waits."""
 
@@ -379,7 +327,7 @@ class JobModel(BaseModel):
     finished_at: str | None
     cancelling: bool
     host: str | None
-    progress: AdvanceModel | None
+    progress: Advance | None
     result: dict[str, Any] | None
     problem: JobProblem | None
 

@@ -13,7 +13,7 @@ from pipeline.errors import LimitExceeded, Unauthenticated
 from pipeline.serve.access import Access, Grant
 from pipeline.serve.gate import Gate, Places, Shared
 from pipeline.serve.http.metrics import Contents, Metrics
-from pipeline.serve.http.models import Readiness
+from pipeline.serve.http.models import Asked, Readiness
 from pipeline.serve.jobs.runner import JobRunner
 from pipeline.serve.jobs.store import JobStore
 from pipeline.settings import ServeSettings
@@ -41,6 +41,12 @@ class State:
     def connection(self) -> HopRank:
         """The connection itself, for calls in the gate."""
         return self.hoprank.hoprank
+
+    def check(self, grant: Grant, body: Asked) -> None:
+        """Raise what refuses a question before it is searched: Forbidden for its corpus, or LimitExceeded."""
+        grant.check(body.corpus)
+        self.check_question(body.query)
+        self.check_top_k(body.top_k)
 
     def check_top_k(self, top_k: int) -> None:
         """Raise LimitExceeded if ``top_k`` is more than the settings allow."""

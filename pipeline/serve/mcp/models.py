@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from pipeline.records import Skipped, Warned
+
 Query = Annotated[str, Field(min_length=1, description="A question, or keywords.")]
 Corpus = Annotated[str, Field(min_length=1, max_length=200, description="Name of a corpus (list_corpora).")]
 MinRelevance = Annotated[
@@ -145,28 +147,14 @@ class GivenDocument(BaseModel):
     metadata: Annotated[dict[str, Any], Field(description="Values to filter by.")] = {}
 
 
-class SkippedSource(BaseModel):
-    """A file that was left out, and the reason."""
-
-    source: str
-    reason: str
-
-
-class SourceWarning(BaseModel):
-    """A file that was read, but not all of it, and what wasn't."""
-
-    source: str
-    warning: str
-
-
 class IngestResult(BaseModel):
     """The documents that were read, and the size of the corpus now."""
 
     corpus: str
     changed: int
     unchanged: int
-    skipped: list[SkippedSource]
-    warnings: list[SourceWarning]
+    skipped: list[Skipped]
+    warnings: list[Warned]
     empty: Annotated[list[str], Field(description="Documents without text, which no search finds.")]
     documents: int
     chunks: int

@@ -1,4 +1,4 @@
-"""What the service describes of hits, passages, documents, removals and jobs is what their records hold."""
+"""What the service describes of hits and jobs is what their records hold."""
 
 from __future__ import annotations
 
@@ -7,30 +7,13 @@ from dataclasses import fields
 import pytest
 from pydantic import BaseModel
 
-from pipeline.flows.documents import DocumentEntry
-from pipeline.ingest.update.changes import Outcome
-from pipeline.records import Hit, LegRank
-from pipeline.retrieve.context import Passage
-from pipeline.serve.http.models import (
-    AdvanceModel,
-    DocumentEntryModel,
-    HitMetadata,
-    JobModel,
-    JobProblem,
-    PassageModel,
-    Place,
-    RemovalModel,
-)
-from pipeline.serve.jobs.records import Advance, Job, Problem
+from pipeline.records import Hit
+from pipeline.serve.http.models import HitMetadata, JobModel, JobProblem
+from pipeline.serve.jobs.records import Job, Problem
 
 DESCRIBED: list[tuple[type[BaseModel], type, set[str]]] = [
     (HitMetadata, Hit, {"text"}),
-    (Place, LegRank, set()),
-    (PassageModel, Passage, set()),
-    (RemovalModel, Outcome, set()),
-    (DocumentEntryModel, DocumentEntry, set()),
     (JobModel, Job, {"request", "deaths"}),
-    (AdvanceModel, Advance, set()),
     (JobProblem, Problem, set()),
 ]
 """Models, their records, and the fields of a record that stand elsewhere in the answer."""

@@ -28,9 +28,7 @@ hand."""
 
 async def _found(body: AskRequest, service: Service, grant: Granted) -> AsyncIterator[Context]:
     """Find the context, and hold a place while the answer is written: what is refused is no stream yet."""
-    grant.check(body.corpus)
-    service.check_question(body.query)
-    service.check_top_k(body.top_k)
+    service.check(grant, body)
     settings = service.connection.settings.ask
     check_model(settings)
     await service.answers.take()
@@ -38,16 +36,8 @@ async def _found(body: AskRequest, service: Service, grant: Granted) -> AsyncIte
     assert request is not None  # noqa: S101 - it runs
     unread = asyncio.get_running_loop().call_later(settings.timeout + _READING_SECONDS, request.cancel)
     try:
-        yield await service.gate.run(
-            service.connection.context,
-            body.query,
-            corpus=body.corpus,
-            tokens=settings.tokens if body.tokens is None else body.tokens,
-            top_k=body.top_k,
-            filters=body.filters,
-            expand=body.expand,
-            min_relevance=body.min_relevance,
-        )
+        asked = {**body.model_dump(exclude={"query"}), "tokens": body.tokens or settings.tokens}
+        yield await service.gate.run(service.connection.context, body.query, **asked)
     finally:
         unread.cancel()
         service.answers.give()

@@ -133,7 +133,7 @@ async def put_file(corpus: Name, key: Key, request: Request, service: Service, g
     return (await service.gate.run(service.connection.add_file, key, await request.body(), corpus)).to_json()
 
 
-@router.delete("/{corpus}/documents/{key:key}", response_model=models.RemovalModel)
+@router.delete("/{corpus}/documents/{key:key}")
 async def delete_document(corpus: Name, key: Key, service: Service, grant: Granted) -> Outcome:
     """Delete a document from a corpus."""
     grant.check(corpus, write=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipeline import HopRank, HopRankError, RetrieverResult, RetrieverResultItem
+from pipeline import HopRank, RetrieverResult, RetrieverResultItem
 from pipeline.db.embedded import Address
 from pipeline.embedding.embedder import Embedder
 from pipeline.errors import GraphError, ServerUnreachable
@@ -127,40 +127,6 @@ def test_many_threads_share_one_connection(hoprank: HopRank, corpus_name: str, j
         answers = list(pool.map(ask, asked))
 
     assert answers == [expected[one] for one in asked]
-
-
-@pytest.mark.slow
-def test_questions_are_answered_while_a_corpus_is_written(hoprank: HopRank, corpus_name: str, jsonl: Jsonl) -> None:
-    hoprank.ingest(jsonl(DOCUMENTS), corpus=corpus_name)
-    more = [{"id": str(number), "title": f"Note {number}", "text": f"Otter {number} swims."} for number in range(60)]
-    before = {"otter", "beaver"}
-    seen = []
-
-    with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(hoprank.ingest, jsonl(more), corpus=corpus_name)
-        while not writing.done():
-            found = hoprank.search("Which otter swims?", corpus=corpus_name, top_k=100)
-            seen.append({item.metadata["document"] for item in found.items})
-        writing.result()
-
-    whole = before | {one["id"] for one in more}
-    assert all(keys in (before, whole) for keys in seen), "a question saw half of an ingest"
-    assert {item.metadata["document"] for item in hoprank.search("otter", corpus=corpus_name, top_k=100).items} == whole
-
-
-def test_every_error_is_one_of_ours_and_says_what_to_do(hoprank: HopRank, tmp_path: Path) -> None:
-    wrong: list[Callable[[], object]] = [
-        lambda: hoprank.ingest(tmp_path / "nowhere", corpus="x"),
-        lambda: hoprank.ingest(corpus="x"),
-        lambda: hoprank.search("Who?", corpus="never-made"),
-        lambda: hoprank.delete(["a"], corpus="never-made"),
-        lambda: hoprank.evaluate(tmp_path / "nowhere"),
-    ]
-    for use in wrong:
-        with pytest.raises(HopRankError) as caught:
-            use()
-        assert caught.value.fix
-        assert str(caught.value) == f"{caught.value.message}\n{caught.value.fix}"
 
 
 def test_it_opens_knowledge_graphs_on_its_own_connection(

@@ -59,24 +59,16 @@ def test_two_that_make_it_at_once_get_one(corpus_name: str, create: Create) -> N
     assert len(set(made)) == 1
 
 
-def test_the_only_corpus_is_meant_where_none_is_named(
-    client: Client, library: str, corpus_name: str, create: Create
+def test_the_only_corpus_is_meant_where_none_is_named_and_of_several_the_default_one(
+    client: Client, library: str, corpus_name: str, create: Create, cypher: Cypher
 ) -> None:
     create(corpus_name)  # whose first ingest isn't complete
 
     assert corpus_or_only(client, "another") == "another"
     assert corpus_or_only(client, None, {library, corpus_name}.__contains__) == library
     assert corpus_or_only(client, None, {corpus_name}.__contains__) == "default"
-
-
-def test_of_several_corpora_the_default_one_is_meant(
-    client: Client, library: str, new_corpus: NewCorpus, create: Create, cypher: Cypher
-) -> None:
-    with new_corpus() as other:
-        create(other)
-        cypher("MATCH (corpus:HopRankCorpus {name: $name}) SET corpus.generation = 1", name=other)
-
-        assert corpus_or_only(client, None, {library, other}.__contains__) == "default"
+    cypher("MATCH (corpus:HopRankCorpus {name: $name}) SET corpus.generation = 1", name=corpus_name)
+    assert corpus_or_only(client, None, {library, corpus_name}.__contains__) == "default"
 
 
 def test_an_unknown_name_suggests_the_nearest(client: Client, corpus_name: str, create: Create) -> None:

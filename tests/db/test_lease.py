@@ -57,16 +57,10 @@ def test_a_writer_holds_the_corpus_until_it_is_done(
     with lease(corpus) as (now, writer):
         assert now == corpus
         assert writer_of(cypher, corpus) == writer
-
     assert writer_of(cypher, corpus) is None
-
-
-def test_a_writer_that_fails_lets_go(client: Client, cypher: Cypher, corpus_name: str, create: Create) -> None:
-    corpus = create(corpus_name)
 
     with pytest.raises(KeyboardInterrupt), lease(corpus):
         raise KeyboardInterrupt
-
     assert writer_of(cypher, corpus) is None
 
 
@@ -83,16 +77,6 @@ def test_a_second_writer_is_told_who_holds_it(client: Client, corpus_name: str, 
     assert socket.gethostname() in caught.value.message
     assert corpus_name in caught.value.message
     assert "since 20" in caught.value.message
-
-
-def test_the_mark_of_another_machine_is_respected(
-    client: Client, cypher: Cypher, corpus_name: str, create: Create
-) -> None:
-    corpus = create(corpus_name)
-    leave_mark(cypher, corpus, "elsewhere.invalid/1/1.00/abc")
-
-    with pytest.raises(Busy, match=r"Process 1 on elsewhere\.invalid"), lease(corpus):
-        pass
 
 
 def test_a_holder_on_another_machine_that_was_silent_for_long_is_passed_over(

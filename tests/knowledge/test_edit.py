@@ -21,11 +21,16 @@ def chain(graph: KnowledgeGraph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reads", "expected"),
-    [(EdgesRead.NONE, set()), (EdgesRead.AMONG, {"ab"}), (EdgesRead.TOUCHING, {"ab", "bc"})],
+    ("reads", "around", "expected"),
+    [
+        (EdgesRead.NONE, None, []),
+        (EdgesRead.AMONG, None, ["ab"]),
+        (EdgesRead.TOUCHING, None, ["ab", "bc"]),
+        (EdgesRead.TOUCHING, ["a"], ["ab"]),
+    ],
 )
 def test_a_decision_sees_the_nodes_that_exist_and_the_edges_asked_for(
-    graph: KnowledgeGraph, reads: EdgesRead, expected: set[str]
+    graph: KnowledgeGraph, reads: EdgesRead, around: list[str] | None, expected: list[str]
 ) -> None:
     chain(graph)
     seen: list[tuple[set[str], list[str]]] = []
@@ -34,23 +39,10 @@ def test_a_decision_sees_the_nodes_that_exist_and_the_edges_asked_for(
         seen.append((set(nodes), sorted(edge.id for edge in edges)))
         return Edits(), len(edges)
 
-    result = graph.edit(["a", "b", "missing"], decide, reads=reads)
+    result = graph.edit(["a", "b", "missing"], decide, reads=reads, around=around)
 
     assert result == len(expected)
-    assert seen == [({"a", "b"}, sorted(expected))]
-
-
-def test_the_edges_of_some_of_the_nodes_are_read_if_asked_for(graph: KnowledgeGraph) -> None:
-    chain(graph)
-    seen: list[str] = []
-
-    def decide(nodes: Mapping[str, KnowledgeNode], edges: Sequence[KnowledgeEdge]) -> tuple[Edits, int]:
-        seen.extend([*sorted(nodes), *(edge.id for edge in edges)])
-        return Edits(), len(edges)
-
-    graph.edit(["a", "b", "c"], decide, reads=EdgesRead.TOUCHING, around=["a"])
-
-    assert seen == ["a", "b", "c", "ab"]
+    assert seen == [({"a", "b"}, expected)]
 
 
 def test_a_decision_sees_what_is_over_and_what_is_forgotten(graph: KnowledgeGraph) -> None:

@@ -335,11 +335,8 @@ def test_a_format_that_there_is_not_is_refused_with_those_that_there_are(tmp_pat
         with pytest.raises(GraphError, match="node-link") as caught:
             refused()
         assert caught.value.fix == f"Give one of {', '.join(Format)}."
-
-
-def test_a_file_that_is_not_there_is_named(imported: Callable[..., KnowledgeGraph], tmp_path: Path) -> None:
     with pytest.raises(GraphError, match=r"no\.json can't be read"):
-        imported(tmp_path / "no.json")
+        read_graph(tmp_path / "no.json")
 
 
 def test_a_file_appears_whole_or_not_at_all(graph: KnowledgeGraph, tmp_path: Path) -> None:

@@ -81,11 +81,6 @@ def test_an_update_changes_what_it_names_and_no_more(graph: KnowledgeGraph) -> N
     assert after.created_at == before.created_at
     assert str(after.updated_at) > str(before.updated_at)
     assert ids(graph.get_neighbors("a")) == ["b"]
-
-
-def test_an_embedding_can_be_taken_away(graph: KnowledgeGraph) -> None:
-    graph.add_node(KnowledgeNode("a", "t", embedding=[1.0, 2.0]))
-
     assert graph.update_node("a", embedding=None).embedding is None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -275,19 +274,6 @@ def test_context_is_filtered_and_refuses_what_search_refuses(hoprank: HopRank, l
         hoprank.context("moon", corpus=library, tokens=0)
     with pytest.raises(FilterError):
         hoprank.context("moon", corpus=library, filters={"$not": []})
-
-
-@pytest.mark.slow
-def test_files_are_cited_by_their_lines(hoprank: HopRank, corpus_name: str, tmp_path: Path) -> None:
-    (tmp_path / "otter.md").write_text("# Otter\n\nThe otter swims in the [Severn](severn.md).\n")
-    (tmp_path / "severn.md").write_text("# Severn\n\nThe Severn rises on Plynlimon.\n")
-    hoprank.ingest(tmp_path, corpus=corpus_name)
-
-    found = hoprank.context(QUESTION, corpus=corpus_name)
-
-    assert {one.source for one in found.passages} == {f"{tmp_path}/otter.md:1-3", f"{tmp_path}/severn.md:1-3"}
-    assert found.passages[1].after == 1
-    assert re.search(r"^## \[1\] ", found.to_markdown())
 
 
 def test_tokens_are_guessed_until_the_model_is_loaded() -> None:

@@ -113,29 +113,18 @@ def test_a_corpus_that_is_alone_in_its_index_finds_what_it_does_beside_another(
 
 
 @pytest.mark.slow
-def test_dropping_one_leaves_the_other_as_it_was(
+def test_what_is_removed_from_one_and_the_end_of_it_leave_the_other_as_it_was(
     hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl, graph_of: Callable[[str], Any]
 ) -> None:
     hoprank.ingest(jsonl(SHARED), corpus=corpus_name)
     hoprank.ingest(jsonl(SHARED), corpus=other_name)
     before, graph = answers(hoprank, corpus_name), graph_of(corpus_name)
 
+    hoprank.delete(["ada"], corpus=other_name)
+    assert graph_of(corpus_name) == graph
     drop(hoprank.client, other_name)
 
     assert answers(hoprank, corpus_name) == before
-    assert graph_of(corpus_name) == graph
-
-
-@pytest.mark.slow
-def test_removing_from_one_removes_from_no_other(
-    hoprank: HopRank, corpus_name: str, other_name: str, jsonl: Jsonl, graph_of: Callable[[str], Any]
-) -> None:
-    hoprank.ingest(jsonl(SHARED), corpus=corpus_name)
-    hoprank.ingest(jsonl(SHARED), corpus=other_name)
-    graph = graph_of(corpus_name)
-
-    hoprank.delete(["ada"], corpus=other_name)
-
     assert graph_of(corpus_name) == graph
 
 

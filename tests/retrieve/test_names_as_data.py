@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pipeline import HopRank
 from pipeline.db.catalogue import get_corpus, list_corpora
-from pipeline.flows.maintain import drop, rename
+from pipeline.flows.maintain import rename
 
 HOSTILE = (
     "Robert'); MATCH (n) DETACH DELETE n; //",
@@ -87,20 +87,6 @@ def otter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("otter") / "otter.jsonl"
     path.write_text(json.dumps({"id": "a", "text": "An otter swims."}), encoding="utf-8")
     return path
-
-
-@pytest.mark.parametrize("names", [HOSTILE[:7], HOSTILE[7:]], ids=["the first", "the last"])
-def test_a_corpus_is_made_and_dropped_under_many_of_them_at_once(
-    hoprank: HopRank, otter: Path, names: tuple[str, ...]
-) -> None:
-    name = "".join(names)
-    others = {corpus.name for corpus in list_corpora(hoprank.client)}
-    hoprank.ingest(otter, corpus=name)
-    try:
-        assert {corpus.name for corpus in list_corpora(hoprank.client)} == others | {name}
-    finally:
-        drop(hoprank.client, name)
-    assert {corpus.name for corpus in list_corpora(hoprank.client)} == others
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,6 +65,10 @@ def linked(*links: ChunkLink) -> Evidence:
     return replace(EVIDENCE, neighbourhood=Neighbourhood(100, {}, links))
 
 
+def tie(one: str, other: str, kind: EdgeKind) -> dict[str, Any]:
+    return {"neighbourhood": Neighbourhood(100, {}, (ChunkLink(one, other, kind, 1.0),))}
+
+
 def test_candidates_are_the_first_of_hybrid_and_of_the_walk_each_once() -> None:
     hybrid = Ranked("hybrid", {"c2": 0.03, "c1": 0.02})
 
@@ -80,6 +85,12 @@ def test_every_candidate_has_a_finite_value_of_each_feature() -> None:
     assert feature_matrix({}, EVIDENCE).shape == (0, len(FEATURES))
 
 
+CLEO = NamedEntity("cleo", "cleo", "Cleo", 1, "c4", titled=True, confidence=1.0)
+BOTH = (ADA, NamedEntity("ben", "ben", "Ben", 4, None, titled=True, confidence=0.5))
+SAME = {id_: replace(passage, document="d") for id_, passage in PASSAGES.items()}
+CLOSE = PASSAGES | {"c2": replace(PASSAGES["c2"], text="A mill is on the river.")}
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -89,11 +100,52 @@ def test_every_candidate_has_a_finite_value_of_each_feature() -> None:
         pytest.param("sentence", [1 / 2, 1 / 2, 1 / 2, 1 / 2], id="the share of the question that a sentence says"),
         pytest.param("about_named", [0.5 * math.log(1 + 100 / 2) / math.log(101), 0, 0, 0], id="how rare and sure"),
         pytest.param("about_linked", [0.0, 0.0, BEN, 0.0], id="about a name that the first mention"),
+        pytest.param("document", [0.0] * 4, id="no other passage of a document"),
         pytest.param(RERANKER, [0.0] * 4, id="no reranker"),
     ],
 )
 def test_each_feature_tells(name: str, values: list[float]) -> None:
     assert column(name) == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "evidence", "values"),
+    [
+        pytest.param("sentence", {"named": {"river": 1.0}}, [1 / 2, 0, 0, 1 / 2], id="sure names are no words of it"),
+        pytest.param("about_named", {"names": (CLEO,)}, [0, 0, 0, 1.0], id="a name that one chunk alone mentions"),
+        pytest.param("about_named", {"names": (replace(CLEO, titled=False),)}, [0.0] * 4, id="and no title has"),
+        pytest.param("about_linked", {"names": BOTH}, [0.0] * 4, id="the question's own names tie nothing"),
+        pytest.param("covers_together", {"names": BOTH}, [0, 1 / 2, 0, 1 / 4], id="as above"),
+        pytest.param("covers_together", tie("c1", "c4", EdgeKind.SIMILAR), [0.0] * 4, id="nor do similar texts"),
+        pytest.param("covers_together", tie("c1", "c1", EdgeKind.REFERS_TO), [0.0] * 4, id="none comes before itself"),
+        pytest.param(
+            "covers_together",
+            {"walk": Ranked("graph", {f"x{number}": 1.0 for number in range(8)} | {"c1": 0.5})},
+            [0.0] * 4,
+            id="only the first of the walk come before others",
+        ),
+        pytest.param(
+            "covers_together",
+            {"walk": Ranked("graph", {"c1": 0.4})},
+            [0.0, 1 / 2, BEN, 1 / 4],
+            id="what two say together weighs as much as their tie: a link back, Ben, or a link",
+        ),
+    ],
+)
+def test_each_feature_tells_of_other_evidence(name: str, evidence: dict[str, Any], values: list[float]) -> None:
+    assert column(name, replace(EVIDENCE, **evidence)) == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "passages", "values"),
+    [
+        pytest.param("proximity", CLOSE, [0.0, 1.0, 0.0, 0.0], id="the share of pairs that stand close"),
+        pytest.param("document", SAME, [1.0] * 4, id="the better score of its best other passage"),
+        pytest.param("document", PASSAGES | {"c1": SAME["c1"], "c3": SAME["c3"]}, [0, 0, 1, 0], id="of two of four"),
+    ],
+)
+def test_each_feature_tells_of_other_passages(name: str, passages: Mapping[str, Passage], values: list[float]) -> None:
+    assert column(name, passages=passages) == pytest.approx(values)
 
 
 def test_the_document_of_a_passage_has_a_say_in_its_vector_score() -> None:
@@ -148,63 +200,6 @@ def test_a_leg_that_tells_nothing_apart_is_not_smoothed() -> None:
 
     for vector in (Ranked("vector", {}), Ranked("vector", {"c1": 0.5})):
         assert column("vector", replace(EVIDENCE, vector=vector, embedding=()), long) == [0.0] * 4
-
-
-def test_sure_names_of_the_question_are_no_words_of_it() -> None:
-    assert column("sentence", replace(EVIDENCE, named={"river": 1.0})) == pytest.approx([1 / 2, 0.0, 0.0, 1 / 2])
-
-
-def test_proximity_tells_the_share_of_the_questions_pairs_that_stand_close() -> None:
-    passages = PASSAGES | {"c2": replace(PASSAGES["c2"], text="A mill is on the river.")}
-
-    assert column("proximity", passages=passages) == pytest.approx([0.0, 1.0, 0.0, 0.0])
-
-
-def test_a_document_speaks_for_a_passage_as_much_as_its_best_other_passage() -> None:
-    """By the better of vector and full text: 1 for the first and the second, -1 for the third and the fourth."""
-    same = {id_: replace(passage, document="d") for id_, passage in PASSAGES.items()}
-    pairs = PASSAGES | {id_: replace(PASSAGES[id_], document="d") for id_ in ("c1", "c3")}
-
-    assert column("document") == [0.0, 0.0, 0.0, 0.0]
-    assert column("document", passages=same) == pytest.approx([1.0, 1.0, 1.0, 1.0])
-    assert column("document", passages=pairs) == pytest.approx([0.0, 0.0, 1.0, 0.0])
-
-
-def test_a_name_that_one_chunk_alone_mentions_counts_as_well() -> None:
-    once = NamedEntity("cleo", "cleo", "Cleo", 1, "c4", titled=True, confidence=1.0)
-
-    assert column("about_named", replace(EVIDENCE, names=(once,)))[3] == pytest.approx(1.0)
-    assert column("about_named", replace(EVIDENCE, names=(replace(once, titled=False),)))[3] == 0.0
-
-
-def test_the_questions_own_names_tie_nothing() -> None:
-    ben = NamedEntity("ben", "ben", "Ben", 4, None, titled=True, confidence=0.5)
-    named = replace(EVIDENCE, names=(ADA, ben))
-
-    assert column("about_linked", named) == [0.0, 0.0, 0.0, 0.0]
-    assert column("covers_together", named) == pytest.approx([0.0, 1 / 2, 0.0, 1 / 2 * 1 / 2])
-
-
-@pytest.mark.parametrize(
-    "evidence",
-    [
-        pytest.param(linked(ChunkLink("c1", "c4", EdgeKind.SIMILAR, 0.9)), id="only titles and documents tie"),
-        pytest.param(linked(ChunkLink("c1", "c1", EdgeKind.REFERS_TO, 1.0)), id="none comes before itself"),
-        pytest.param(
-            replace(EVIDENCE, walk=Ranked("graph", {f"x{number}": 1.0 for number in range(8)} | {"c1": 0.5})),
-            id="only the first of the walk come before others",
-        ),
-    ],
-)
-def test_what_ties_nothing(evidence: Evidence) -> None:
-    assert column("covers_together", evidence) == [0.0, 0.0, 0.0, 0.0]
-
-
-def test_what_two_tied_passages_say_together_weighs_as_much_as_their_tie() -> None:
-    """The first is tied to the second by a link back, to the third by Ben, to the fourth by a link."""
-    first = replace(EVIDENCE, walk=Ranked("graph", {"c1": 0.4}))
-
-    assert column("covers_together", first) == pytest.approx([0.0, 1 / 2 * 1.0, BEN * 1.0, 1 / 2 * 1 / 2])
 
 
 def test_the_strongest_of_several_ties_counts() -> None:

@@ -122,7 +122,6 @@ def test_filters_legs_and_declared_fields_reach_the_corpus(talk: Talk, hoprank: 
     assert [result["metadata"] for result in found["results"]] == [{"year": 2}]
     assert get_corpus(hoprank.client, corpus_name).filterable == ("year",)
     assert "relink" in talk.refusal("ingest", documents=documents, corpus=corpus_name, filterable=["lang"])
-    assert "title" in talk.refusal("ingest", documents=documents, corpus=corpus_name, filterable=["title"])
     assert "'$near'" in talk.refusal("search", query="regatta", corpus=corpus_name, filters={"year": {"$near": 2}})
 
 

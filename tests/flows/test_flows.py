@@ -43,18 +43,7 @@ def jsonls(tmp_path: Path) -> Callable[..., list[Path]]:
     return write
 
 
-def test_a_malformed_line_leaves_no_corpus_behind(hoprank: HopRank, tmp_path: Path, left_as_it_was: None) -> None:
-    path = tmp_path / "broken.jsonl"
-    path.write_text(f'{json.dumps(ANIMALS[0])}\n{{"id": "b", "text"\n')
-    written = hoprank.client.written
-
-    with pytest.raises(SourceError, match="line 2"):
-        hoprank.ingest(path, corpus="never-made")
-
-    assert hoprank.client.written == written
-
-
-def test_a_malformed_line_leaves_a_corpus_as_it_was(
+def test_a_malformed_line_makes_no_corpus_and_leaves_one_as_it_was(
     hoprank: HopRank, corpus_name: str, jsonl: Jsonl, graph_of: GraphOf
 ) -> None:
     path = jsonl(ANIMALS)
@@ -64,8 +53,12 @@ def test_a_malformed_line_leaves_a_corpus_as_it_was(
 
     with pytest.raises(SourceError, match="line 2"):
         hoprank.ingest(path, corpus=corpus_name)
-
     assert graph_of(corpus_name) == before
+
+    written = hoprank.client.written
+    with pytest.raises(SourceError, match="line 2"):
+        hoprank.ingest(path, corpus="never-made")
+    assert hoprank.client.written == written
 
 
 def test_an_id_that_no_index_takes_is_refused_before_anything_is_written(

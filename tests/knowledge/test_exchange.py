@@ -336,7 +336,7 @@ def test_a_format_that_there_is_not_is_refused_with_those_that_there_are(tmp_pat
             refused()
         assert caught.value.fix == f"Give one of {', '.join(Format)}."
     with pytest.raises(GraphError, match=r"no\.json can't be read"):
-        read_graph(tmp_path / "no.json")
+        read_graph(tmp_path / "no.json", Format.JSON)
 
 
 def test_a_file_appears_whole_or_not_at_all(graph: KnowledgeGraph, tmp_path: Path) -> None:

@@ -272,10 +272,11 @@ def test_neither_wrong_input_nor_an_interruption_costs_a_corpus_anything(
     with pytest.raises(InputError, match="next file"):
         refuse(new_workshop, ENGINE, replace(ADA, text="Other words."), BABBAGE)
     assert graph_of(new_workshop.name) == before
+    assert new_workshop.corpus.staging is None
+
     with pytest.raises(KeyboardInterrupt):
         interrupt(new_workshop, KeyboardInterrupt())
     assert graph_of(new_workshop.name) == before
-    assert new_workshop.corpus.staging is None
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), QueryTimeout("It took too long.", "")])

@@ -29,7 +29,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path / "repository")
 
 
-def periods(found: Scan, source: str, kind: str, target: str) -> list[tuple[str, str | None]]:
+def periods(found: Scan, source: str, kind: str, target: str) -> list[tuple[str | None, str | None]]:
     """The periods of a fact."""
     return [(span.valid_at, span.invalid_at) for span in found.facts if said(span) == (source, kind, target)]
 
@@ -316,8 +316,8 @@ def _check_spans(found: Scan) -> None:
     for before, after in zip(found.facts, found.facts[1:], strict=False):
         if before.triple == after.triple:
             assert before.invalid_at is not None
-            assert before.invalid_at <= after.valid_at
+            assert before.invalid_at <= str(after.valid_at)
             strengths = {(span.weight, span.confidence) for span in (before, after)}
-            assert before.invalid_at < after.valid_at or len(strengths) > 1
-    assert all(span.invalid_at is None or span.valid_at < span.invalid_at for span in found.facts)
+            assert before.invalid_at < str(after.valid_at) or len(strengths) > 1
+    assert all(span.invalid_at is None or str(span.valid_at) < span.invalid_at for span in found.facts)
     assert all({span.source, span.target} <= ids for span in found.facts)

@@ -25,7 +25,7 @@ def repository(tmp_path: Path) -> Repository:
 
 
 def since(found: Scan, target: str) -> str:
-    (time,) = (span.valid_at for span in found.facts if said(span)[1:] == ("contains", target))
+    (time,) = (str(span.valid_at) for span in found.facts if said(span)[1:] == ("contains", target))
     return time
 
 

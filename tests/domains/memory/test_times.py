@@ -47,15 +47,15 @@ def test_a_time_becomes_canonical(value: object, local: str, expected: str) -> N
     assert time_of(value, zone_named(local), "chat.json") == expected
 
 
+NO_TIMES: list[object] = ["yesterday", "", "2024-13-01", "2024-02-30", "31.01.2024", True, [], {}, None]
+BEYOND: list[object] = ["0001-01-01T00:00:00", "9999-12-31T23:59:59-05:00", 9e14, 1e300]
+
+
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        *(
-            (value, "no time")
-            for value in ("yesterday", "", "2024-13-01", "2024-02-30", "31.01.2024", True, [], {}, None)
-        ),
-        *((value, "no time") for value in (float("nan"), float("inf"))),
-        *((value, "out of range") for value in ("0001-01-01T00:00:00", "9999-12-31T23:59:59-05:00", 9e14, 1e300)),
+        *((value, "no time") for value in (*NO_TIMES, float("nan"), float("inf"))),
+        *((value, "out of range") for value in BEYOND),
     ],
 )
 def test_what_is_no_time_is_refused_with_its_place(value: object, problem: str) -> None:

@@ -130,7 +130,7 @@ def unpack(request: tuple[str, str, Limits]) -> bytes:
     """Answer a request within the process: the path of a zip, the folder for its files, and the limits."""
     path, folder, limits = request
     try:
-        with open_file(path, limits) as file, zipfile.ZipFile(file) as archive:
+        with open_file(Path(path), limits) as file, zipfile.ZipFile(file) as archive:
             left_out = list(_extracted(archive, Path(folder), limits))
         return json.dumps(("left out", left_out)).encode()
     except Unreadable as error:

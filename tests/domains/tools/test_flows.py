@@ -105,7 +105,7 @@ def test_an_output_is_meant_by_what_it_belongs_to_and_a_wrapped_result_by_its_to
     user, tags = outputs(tool("export_all", given=obj("users", users=LIST_OF_USERS)))
     (moves,) = outputs(tool("get_valid_moves", given=obj("result", result={"type": "array", "items": STR})))
 
-    assert (user.words, tags.type.name) == ({"user", "id"}, "list<string>")
+    assert (user.words, tags.type.name) == (frozenset({"user", "id"}), "list<string>")
     assert (moves.name, moves.type.name, moves.evidence) == ("valid_moves", "list<string>", "schema")
 
 

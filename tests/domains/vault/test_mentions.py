@@ -164,7 +164,7 @@ def test_both_directions_of_a_note_are_found(vault: Vault) -> None:
     ],
 )
 def test_the_first_or_every_mention_becomes_a_link(vault: Vault, text: str, every: bool, after: str) -> None:
-    files = {"pears.md": "", "Big Apples.md": "", "a.md": text.encode()}
+    files: dict[str, str | bytes] = {"pears.md": "", "Big Apples.md": "", "a.md": text.encode()}
 
     assert written(vault, files, every=every) == after
     assert written(vault, {}, every=every) == after

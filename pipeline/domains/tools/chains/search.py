@@ -149,7 +149,8 @@ def best_paths(network: ToolNetwork, start: str, within: Collection[str], *, lon
     A path visits no tool twice. Best-first search is exact here: a confidence is at most 1, so a path is never better
     than its beginning.
     """
-    heap, found = [(-1.0, (start,))], list[Path]()
+    heap: list[tuple[float, tuple[str, ...]]] = [(-1.0, (start,))]
+    found: list[Path] = []
     while heap and len(found) < limit:
         negative, tools = heapq.heappop(heap)
         found.append(Path(-negative, tools))

@@ -91,7 +91,7 @@ def list_(
     properties = dict(map(_property, where or ()))
     with connected_client(read_settings()) as client:
         if name is not None:
-            chosen = {"label": label, "properties": properties, "by_importance": important}
+            chosen: dict[str, Any] = {"label": label, "properties": properties, "by_importance": important}
             nodes = explore.list_nodes(seen.of(client, name), types, seen.limit, **chosen)
             documents = [{**_node(node), "properties": dict(node.properties)} for node in nodes]
             deliver(nodes, seen.as_json, nodes_table, f"{name} has no such node.", document=documents)

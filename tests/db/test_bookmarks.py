@@ -93,7 +93,7 @@ def test_reads_go_to_readers_and_each_sees_what_was_written(
         list(client.stream("corpora"))
         assert sent() == [(True, True)] * 2
         client.write_together(lambda open_one: open_one.run("corpora"))
-        with client.locking("lock_catalog", fingerprint="none"):
+        with client.locking("lock_texts"):
             pass
         client.schema("drop_index", {"index": "none"})
         assert sent() == [(False, True)] * 3

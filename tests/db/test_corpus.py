@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -11,10 +12,11 @@ from pipeline.db.catalogue import Corpus
 from pipeline.db.client import Client
 from pipeline.db.corpus import CorpusHandle, open_corpus
 from pipeline.db.queries import load_queries
+from pipeline.db.slots import TextSlot
 from pipeline.errors import CorpusError, Superseded
 from pipeline.flows.maintain import drop
 
-FILLED_IN = {"corpus", "label", "index", "generation"}
+FILLED_IN = {"corpus", "label", "texts", "generation"}
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def keys(corpus: CorpusHandle) -> set[str]:
 
 
 def test_it_fills_in_what_a_query_declares_of_the_corpus_and_nothing_else(made: CorpusHandle) -> None:
-    own = {"corpus": made.id, "label": made.label, "index": made.label, "generation": 0}
+    own = {"corpus": made.id, "label": made.label, "texts": None, "generation": 0}
 
     filled = {name: made.params(name, {}) for name in load_queries()}
 
@@ -47,6 +49,15 @@ def test_it_fills_in_what_a_query_declares_of_the_corpus_and_nothing_else(made: 
         name: params.keys() for name, params in filled.items()
     }
     assert all(params.items() <= own.items() for params in filled.values())
+
+
+def test_words_are_asked_of_its_slot(made: CorpusHandle) -> None:
+    handle = replace(made, record=replace(made.record, slot=TextSlot("HopRankTexts_1", 7)))
+
+    params = handle.params("filter_facts", {"text": "text:(a)", "terms": ["filterable:709"], "limit": 1})
+
+    assert (params["texts"], params["text"]) == ("HopRankTexts_1", "hoprank_7_text:(a)")
+    assert params["terms"] == ["hoprank_7_filterable:709"]
 
 
 def test_what_is_given_takes_precedence(made: CorpusHandle) -> None:

@@ -91,7 +91,7 @@ def test_scores_are_those_of_an_index_of_ones_own_whoever_comes_and_goes(
         ingest(name, 1)
         before = scores(hoprank, name)
         with ExitStack() as stack:
-            for seed in range(2, 6):
+            for seed in (2, 3):
                 ingest(stack.enter_context(new_corpus()), seed)
             beside = scores(hoprank, name)
         after = scores(hoprank, name)

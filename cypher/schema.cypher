@@ -10,14 +10,14 @@
 //       Locks: one node for those who bring types to knowledge graphs; one for those who claim jobs; one for those who take or
 //       retire slots; one for those who make or rebuild full-text indexes.
 //   (:HopRankCorpus {id, name, created_at, schema_version, fingerprint, dimension, chunker, extractor, analyzer, links,
-//             documents, chunks, entities, edges.TYPE, generation, staging, filterable, kind, examples, texts, slot, writer, writer_since, writer_seen})
+//             documents, chunks, entities, edges.TYPE, generation, staging, filterable, kind, examples, texts, slot, chance, writer, writer_since, writer_seen})
 //       A named corpus. `fingerprint` (model@revision/dimension/pooling/precision) and `dimension` are those of its vectors;
 //       `chunker` and `extractor` say how documents were cut and names found, `links` the settings that edges were made
 //       with, as JSON. Counts are those of `generation`, the visible one. `staging` is the generation that is being
 //       written, or that a crashed run left. The three `writer` properties are the lease of whoever writes.
 //       `filterable` are the fields of the metadata that it declares to filter by, in the order of their places. `kind` is the
 //       domain that alone writes to it, such as memory; documents have none. `examples` are questions that the explorer offers to ask.
-//       `texts` and `slot` say where its full text is: see HopRankTexts.
+//       `texts` and `slot` say where its full text is: see HopRankTexts. `chance` is how near its chunks come to any question.
 //   (:HopRankDroppedCorpus)
 //       A corpus that is being deleted: the properties of Corpus under a label that no search reads.
 //   (:HopRankDocument {id, corpus, key, title, path, modified, original, hash, text_hash, centroid, metadata.NAME, since,

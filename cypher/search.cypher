@@ -155,3 +155,9 @@ CALL (probe) {
   RETURN max(score) AS nearest
 }
 RETURN nearest AS score;
+
+// name: set_chance
+// mode: write
+// params: corpus, chance
+// Keep what was measured of how near the corpus comes to anything: mean, standard deviation, number of chunks.
+MATCH (corpus:HopRankCorpus {id: $corpus}) SET corpus.chance = $chance;

@@ -57,6 +57,7 @@ class Corpus:
     :attr:`pipeline.settings.LinkSettings.of_edges`. ``filterable`` are the fields of the metadata
     that it declares to filter by (:mod:`pipeline.db.filterable`). ``kind`` is the domain that alone writes to it and
     drops it, "" for documents. ``slot`` is the place of its texts in a full-text index, None before its first ingest.
+    ``chance`` is what :mod:`pipeline.retrieve.chance` has measured: mean, deviation, number of chunks; or empty.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Corpus:
     filterable: tuple[str, ...] = ()
     kind: str = ""
     slot: TextSlot | None = None
+    chance: tuple[float, ...] = ()
 
     @property
     def label(self) -> str:
@@ -99,6 +101,7 @@ class Corpus:
         values["kind"] = properties.get("kind", "")
         values["filterable"] = tuple(properties.get("filterable", ()))
         values["slot"] = TextSlot.of(properties)
+        values["chance"] = tuple(properties.get("chance", ()))
         values["links"] = json.loads(properties.get("links", "{}"))
         values["edges"] = {kind.value: properties.get(f"edges.{kind}", 0) for kind in EdgeKind}
         return cls(**values)

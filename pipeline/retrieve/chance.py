@@ -7,6 +7,7 @@ anything. So messages of everyday life (:mod:`pipeline.embedding.everyday`) are 
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -55,13 +56,14 @@ def chance_of(nearest: Iterable[float], scale: Scale = BUNDLED) -> Chance | None
 class ChanceReader:
     """Measures the chance in a corpus at first use, and again when its size has changed. Thread-safe.
 
-    Without ``everyday`` there is no chance to tell.
+    The corpus keeps what was measured, for whoever opens it next. Without ``everyday`` there is no chance to tell.
     """
 
     def __init__(self, corpus: CorpusHandle, everyday: Everyday | None) -> None:
         self._corpus, self._everyday = corpus, everyday
-        self._chunks = 0
-        self._chance: Chance | None = None
+        kept = corpus.record.chance
+        self._chance = Chance(*kept[:2]) if kept else None
+        self._chunks = int(kept[2]) if kept else 0
         self._lock = threading.Lock()
 
     def read(self, chunks: int) -> Chance | None:
@@ -72,7 +74,15 @@ class ChanceReader:
                 scores = [row["score"] for row in self._corpus.read("chance", probes=probes)]
                 self._chance = chance_of(map(cosine_of, scores), self._everyday.scale)
                 self._chunks = chunks
-            return self._chance
+                if self._chance and chunks:
+                    self._keep(self._chance)
+            return self._chance if self._everyday else None
+
+    def _keep(self, chance: Chance) -> None:
+        """Let the corpus keep what was measured; who may only read measures it each time."""
+        kept = [chance.mean, chance.deviation, float(self._chunks)]
+        write = partial(self._corpus.write, "set_chance", chance=kept)
+        self._corpus.client.in_background(f"chance of {self._corpus.id}", write)
 
     def _fits(self, chunks: int) -> bool:
         return not chunks or self._chunks / _GROWTH <= chunks <= self._chunks * _GROWTH

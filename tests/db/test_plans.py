@@ -89,6 +89,7 @@ PARAMS: Mapping[str, Any] = {
     "label": "Corpus_x",
     "labels": ["Corpus_x", "Embedding_x"],
     "copies": [["text", "hoprank_0_text"]],
+    "chance": [0.2, 0.05, 100.0],
     "model": "Embedding_x",
     "retired": [1],
     "slots": [0, 1],

@@ -81,6 +81,24 @@ def test_a_question_that_the_corpus_knows_nothing_about_is_told_so(hoprank: HopR
     assert f"The corpus {library} seems to know nothing about this: the best passage has a relevance of 0.0" in warning
 
 
+def test_a_corpus_keeps_its_chance_for_whoever_opens_it_next(
+    hoprank: HopRank, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hoprank.search("Who met Charles Babbage?", corpus=library)
+    hoprank.client.finish_background()
+    corpus = get_corpus(hoprank.client, library)
+    mean, deviation, chunks = corpus.chance
+
+    def unread(*_: object, **__: object) -> None:
+        raise AssertionError("it is measured again")
+
+    monkeypatch.setattr(CorpusHandle, "read", unread)
+    chance = ChanceReader(CorpusHandle(hoprank.client, corpus), Everyday(hoprank.embedder, tmp_path)).read(int(chunks))
+
+    assert chance is not None
+    assert (chance.mean, chance.deviation) == (mean, deviation)
+
+
 @pytest.mark.slow
 def test_the_example_knows_nearly_all_of_its_questions_and_no_everyday_ones(
     hoprank: HopRank, corpus_name: str, cypher: Cypher, tmp_path: Path

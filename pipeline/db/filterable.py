@@ -1,7 +1,7 @@
 """Declared fields: metadata that a corpus filters by, as its chunks carry it for the vector and full-text indexes.
 
 A chunk of a corpus that declares fields has the value of each as ``declared.NAME``, its own or its document's; the key
-of the value as ``filter_N``, N being the place of the field, which the corpus's own vector index filters by; and as
+of the value as ``filter_N``, N being the place of the field, which the model's vector index filters by; and as
 ``filterable`` the terms of all values, which its full-text index holds. A key is a run of digits whose order is that of
 the values: every analyser but two keeps digits as they are, and the server's types compare otherwise than filters do.
 """
@@ -16,7 +16,7 @@ from pipeline.ids import digest
 from pipeline.records import METADATA, Metadata, Scalar
 
 MOST_FIELDS = 8
-"""Maximum number of declared fields: as many properties the vector index of a corpus has room for."""
+"""Maximum number of declared fields: as many properties the vector index of a model has room for."""
 
 DECLARED = "declared."
 """Prefix of the values of declared fields among the properties of a chunk."""

@@ -1,4 +1,4 @@
-"""Hooks of schemathesis: all requests are about a few corpora, for each corpus has indexes of its own."""
+"""Hooks of schemathesis: all requests are about a few corpora, so that they meet what others made."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from pipeline import HopRank, KnowledgeEdge, KnowledgeGraph, KnowledgeNode
 from pipeline.db.catalogue import get_corpus, get_graph
 from pipeline.db.client import Client
 from pipeline.db.queries import load_queries
+from pipeline.db.slots import OWN
 from pipeline.docs import read_pages
 from pipeline.edges import EdgeKind
 from pipeline.flows.ingest import ingest_documents
@@ -69,6 +70,8 @@ def corpus_id(hoprank: HopRank, shared_corpus_name: str, tmp_path_factory: pytes
     )
     ingest_documents(hoprank.client, hoprank.embedder, hoprank.settings, [note], shared_corpus_name)
     hoprank.add([{"id": "log", "chunks": [{"text": "Slack water.", "page": 7}]}], shared_corpus_name)
+    hoprank.search("Who met Ada?", corpus=shared_corpus_name)
+    hoprank.client.finish_background()
     return get_corpus(hoprank.client, shared_corpus_name).id
 
 
@@ -82,6 +85,7 @@ def graph_id(client: Client) -> Iterator[str]:
         edge = KnowledgeEdge("a", "b", "r", "e", SupportedEdgeType.CAUSAL, 1.0, True, properties, **times)
         embeddings = Embeddings({"a": [1.0, 0.5]}, {"a": "hash"})
         graph.sync([first, KnowledgeNode("b", "t", parent_id="a")], [edge], embeddings)
+        graph.search("tagged", mode="bm25")
         yield get_graph(client, graph.name).id
         graph.drop()
 
@@ -92,6 +96,8 @@ def stored(rows: list[neo4j.Record]) -> dict[str, set[str]]:
 
 
 def general(key: str) -> str:
+    if key.startswith(OWN):
+        return f"{OWN}SLOT_FIELD"
     prefix = "filter_N" if key.startswith("filter_") else key.split(".")[0]
     named = {"edges": "edges.TYPE", "p": "p.NAME", "j": "j.NAME", "of a user": "NAME", "filter_N": "filter_N"}
     named |= {name: f"{name}.NAME" for name in ("metadata", "declared")}

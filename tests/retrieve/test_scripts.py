@@ -71,12 +71,15 @@ def test_words_alone_rank_among_the_matches_of_a_filter_too(hoprank: HopRank, sc
 def test_a_score_of_plain_text_is_the_same_without_the_words_beside_it(
     hoprank: HopRank, scripts: str, cypher: Cypher
 ) -> None:
-    index = hoprank.retriever(scripts).corpus.label
-    query = "CALL db.index.fulltext.queryNodes($index, $text) YIELD node, score RETURN node.document AS document, score"
+    slot = hoprank.retriever(scripts).corpus.record.slot
+    assert slot
+    read = "CALL db.index.fulltext.queryNodes(pool.index, $text) YIELD node AS c, score"
+    query = f"MATCH (pool:HopRankTexts {{label: $texts}}) {read} RETURN c.document AS document, score"
     terms = "office maps coast sells harbour"
     asked = f"text:({terms}) title:({terms})^0.6 heading:({terms})^0.6"
 
-    assert cypher(query, index=index, text=f"{asked} folded:({terms})") == cypher(query, index=index, text=asked)
+    with_words, without = (slot.asked(text) for text in (f"{asked} folded:({terms})", asked))
+    assert cypher(query, texts=slot.texts, text=with_words) == cypher(query, texts=slot.texts, text=without)
 
 
 @pytest.mark.slow

@@ -88,12 +88,14 @@ class CorpusHandle:
         """
         try:
             rows = self.read(name, identifiers, **params)
-        except ClientError:
+        except ClientError as error:
             if name == "corpus_size":
                 raise
             # A dropped corpus has no indexes any more either; that raises Superseded here.
             if not self.read_visible("corpus_size")["generation"] and unpublished is not None:
                 return unpublished
+            if self.record.slot is None:  # it was looked up before its first texts were written
+                raise self.superseded() from error
             raise
         if (
             not rows

@@ -340,9 +340,12 @@ class Retrievers:
         return self._by_name.get(name, opened)
 
     def _drop_if_replaced(self, retriever: Retriever, name: str) -> bool:
-        """Return whether ``name`` now refers to another corpus or to none; if so, drop the retriever."""
-        corpus = find_corpus(self._client, name)
-        if corpus is not None and corpus.id == retriever.corpus.id:
+        """Return whether ``name`` now refers to another corpus, to none, or to the same with texts; drop the retriever.
+
+        One that was opened before the first ingest of its corpus knows of no full-text index.
+        """
+        corpus, known = find_corpus(self._client, name), retriever.corpus.record
+        if corpus is not None and (corpus.id, corpus.slot) == (known.id, known.slot):
             return False
         self._by_name.drop(name, retriever)
         return True

@@ -17,6 +17,8 @@ from pipeline.db.corpus import _READINGS, open_corpus
 from pipeline.errors import CorpusError, Superseded, UnknownCorpus
 from pipeline.flows.maintain import drop, rename
 from pipeline.flows.search import Retriever, Retrievers
+from pipeline.ingest.engine import make_chunker
+from pipeline.ingest.entities.extract import extractor_fingerprint
 from pipeline.retrieve.legs import Leg
 
 Jsonl = Callable[..., Path]
@@ -153,6 +155,28 @@ def test_a_corpus_that_was_never_published_is_empty(hoprank: HopRank, corpus_nam
         assert not retriever.search("otter", leg=leg).items
     assert not retriever.search("otter", filters={"year": 1}).items
     assert not retriever.context("otter", len).passages
+
+
+def test_a_corpus_that_was_asked_before_its_first_ingest_is_found_in_afterwards(
+    hoprank: HopRank, corpus_name: str
+) -> None:
+    settings = hoprank.settings
+    create_corpus(
+        hoprank.client,
+        corpus_name,
+        fingerprint=hoprank.embedder.fingerprint,
+        dimension=hoprank.embedder.dimension,
+        chunker=make_chunker(hoprank.embedder, settings).fingerprint,
+        extractor=extractor_fingerprint(settings.link),
+        analyzer="english",
+        links=settings.link.of_edges,
+    )
+    before = [hoprank.search("otter", corpus=corpus_name, leg=leg).items for leg in ("fulltext", "hoprank")]
+    hoprank.add([{"id": "a", "text": "An otter swims."}], corpus_name)
+
+    assert not any(before)
+    for leg in ("fulltext", "hoprank"):
+        assert len(hoprank.search("otter", corpus=corpus_name, leg=leg).items) == 1
 
 
 def test_a_corpus_that_was_renamed_is_no_more_under_its_old_name(

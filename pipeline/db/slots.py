@@ -97,7 +97,7 @@ def _make_index(client: Client, analyzer: str, least: int) -> None:
         pools = [row for row in client.read("texts") if row["analyzer"] == analyzer]
         if sum(len(row["free"]) for row in pools) >= least:
             return
-        # Of the analyser, so that what a crash leaves between the two steps is made use of by the same one alone.
+        # The name holds the analyser: an index that a crash left without its record serves the same analyser then.
         texts = f"HopRankTexts_{digest(analyzer)[:8]}_{len(pools) + 1}"
         index = _index(texts, 0)
         ensure_indexes(client, {index: _creating(client, texts, index, analyzer)})

@@ -61,7 +61,7 @@ class ChanceReader:
 
     def __init__(self, corpus: CorpusHandle, everyday: Everyday | None) -> None:
         self._corpus, self._everyday = corpus, everyday
-        kept = corpus.record.chance
+        kept = corpus.record.chance if everyday else ()
         self._chance = Chance(*kept[:2]) if kept else None
         self._chunks = int(kept[2]) if kept else 0
         self._lock = threading.Lock()
@@ -76,7 +76,7 @@ class ChanceReader:
                 self._chunks = chunks
                 if self._chance and chunks:
                     self._keep(self._chance)
-            return self._chance if self._everyday else None
+            return self._chance
 
     def _keep(self, chance: Chance) -> None:
         """Let the corpus keep what was measured; who may only read measures it each time."""
